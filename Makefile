@@ -152,6 +152,11 @@ endif
 LDFLAGS_test_noalloc = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
     -Wl,--wrap=posix_memalign,--wrap=aligned_alloc,--wrap=strdup,--wrap=mmap
 LDFLAGS_test_key_cache = $(LDFLAGS_test_noalloc)
+LDFLAGS_test_knn_memory = $(LDFLAGS_test_noalloc)
+# This one also wraps the functions that change a file.
+LDFLAGS_test_datastore_faults = \
+    -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup \
+    -Wl,--wrap=pwrite,--wrap=fdatasync,--wrap=ftruncate
 
 $(BUILD)/tests/unit/%.o: INC += -Iapps
 $(UNIT): $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/tests/unit/main.o \

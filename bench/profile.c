@@ -208,7 +208,7 @@ static long make_keys(const struct engine *en, const char *path, int rows,
                       struct err *e)
 {
     enum { PAIRS = 16 };
-    struct key_builder_options ko = { rows, KEY_INT8, false };
+    struct key_builder_options ko = { .rows = rows, .type = KEY_INT8 };
     struct steering_pair in[PAIRS] = { 0 };
     struct key_pair work[PAIRS];
     struct key_builder *kb;

@@ -256,7 +256,7 @@ pairs)
     prepare dev
     echo "| | IT | Koran | law | mean | IT cold, warm | law cold, warm |"
     echo "|---|---|---|---|---|---|---|"
-    for m in 2 4 8 16; do for k in 2 4 8; do pairs_row $m $k; done; done ;;
+    for m in 2 3 4 8 16; do for k in 2 4 8; do pairs_row $m $k; done; done ;;
 *) echo "trust.sh: PART is network, dev, test, own, curve, drop, pairs or \
 speed" >&2
    exit 2 ;;

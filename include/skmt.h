@@ -207,6 +207,20 @@ typedef enum skmt_option_group {
 SKMT_API int skmt_option_describe(skmt_option_group group, int i,
                                   skmt_option_info *out);
 
+/* A description of a system: a method by which stored pairs change translations
+ * (option "system"). */
+typedef struct skmt_system_info {
+    size_t size;                /* sizeof(skmt_system_info) */
+    const char *name;           /* such as "sk" */
+    const char *title;          /* a phrase in English */
+    const char *paper;          /* authors, title, where and when; "-": none */
+    const char *needs;          /* a phrase, such as "a memory"; "-": nothing */
+    const char *const *options; /* the names of the options that it uses, then
+                                   NULL */
+} skmt_system_info;
+/* Describe system i, counted from 0. Returns 1, or 0 after the last. */
+SKMT_API int skmt_system_describe(int i, skmt_system_info *out);
+
 /* ---- model ----------------------------------------------------------- */
 
 /* Open a model: map a .skmt file and verify all of it. Processes that open the

@@ -1,5 +1,5 @@
-/* skmt_tools.h - functions that make and inspect model files, score
- * translations, align words, and read and write files.
+/* skmt_tools.h - functions that make and inspect model files and datastores,
+ * score translations, align words, and read and write files.
  *
  * This interface is for the command line tool, for build scripts and for
  * evaluation. Unlike skmt.h it may change in any release.
@@ -331,6 +331,186 @@ SKMT_API skmt_status skmt_gold_finish(skmt_gold *g, skmt_error *err);
  * Returns NULL after the last. */
 SKMT_API const char *skmt_gold_stat(const skmt_gold *g, int i, double *value);
 SKMT_API void skmt_gold_close(skmt_gold *g);
+
+/* ---- datastores ---------------------------------------------------------- */
+
+/* A datastore is a file with decoder states of a model: those of all pairs of a
+ * memory, each with the token that followed it (docs/formats/datastore.md).
+ * A skmt_datastore is such a file, opened for reading. It never changes, and
+ * threads may share it, except for the functions that return an entry or a
+ * fact. */
+typedef struct skmt_datastore skmt_datastore;
+
+/* Open a datastore. With a model, the datastore must be finished and must have
+ * been made with this model. model may be NULL, to look at a datastore: then
+ * any datastore is accepted, and entries have no pieces. */
+SKMT_API skmt_status skmt_datastore_open(skmt_datastore **out,
+                                         const char *path,
+                                         const skmt_model *model,
+                                         skmt_error *err);
+SKMT_API void skmt_datastore_close(skmt_datastore *ds);
+/* Get statistic i: returns its name and sets *value. The names are:
+ *     pairs, deleted     pairs, and pairs that were deleted since
+ *     entries            entries that a search can find
+ *     stored             entries in the file, with those of deleted pairs
+ *     bytes              size of the file
+ *     blocks             parts of the file that have entries
+ *     d, d_model         numbers of a key, and of a state
+ *     vocabulary         tokens of the model
+ *     eos                1: pairs have an entry for EOS
+ *     merged             1: entries were merged
+ *     source_tokens      source tokens, if it has sources
+ *     unfinished         1: building it was interrupted
+ * Returns NULL after the last. */
+SKMT_API const char *skmt_datastore_stat(const skmt_datastore *ds, int i,
+                                         int64_t *value);
+/* Get fact i: returns its name and sets *value, which is valid until the next
+ * call. The names are:
+ *     type      how keys are stored: "int8" or "f16"
+ *     key       which state they are: "final" or "ffn"
+ *     model     a hash of the weights of the model, 16 digits
+ *     memory    the identity of the memory file; "" if there is none
+ *     store     the identity of the datastore
+ * Returns NULL after the last. */
+SKMT_API const char *skmt_datastore_fact(skmt_datastore *ds, int i,
+                                         const char **value);
+
+/* An entry. The texts are valid as long as the datastore is open. */
+typedef struct skmt_entry {
+    size_t size;                /* sizeof(skmt_entry) */
+    const char *source, *target;        /* of its pair */
+    int64_t id;                 /* of its pair in the memory; 0: none */
+    int64_t pair;               /* of its pair in the datastore, from 0 */
+    int32_t position;           /* of the token in the target, from 0 */
+    int32_t tokens;             /* entries of the pair */
+    int32_t token;
+    int32_t begin, end;         /* bytes of the target that the token covers;
+                                   both 0 without a model. For EOS, both are
+                                   the length of the target. */
+    const char *text;           /* the token, as in the vocabulary; "" without
+                                   a model */
+    double norm;                /* of the key */
+    double weight;              /* entries that were merged into it; else 1 */
+} skmt_entry;
+/* Get entry i, from 0 to "stored" - 1. Returns 1; or 0 if there is no such
+ * entry, or it was deleted. */
+SKMT_API int skmt_datastore_entry(skmt_datastore *ds, int64_t i,
+                                  skmt_entry *out);
+
+/* Check what opening a datastore does not check: the keys, which are most of
+ * the file. `fn` is called for each problem; *n_problems is their number. fn,
+ * progress and n_problems may be NULL. */
+SKMT_API skmt_status skmt_datastore_check(const skmt_datastore *ds,
+                                          skmt_problem_fn *fn, void *user,
+                                          skmt_tm_progress_fn *progress,
+                                          void *progress_user,
+                                          int *n_problems, skmt_error *err);
+/* Write a copy without deleted pairs and with large blocks. It appears under
+ * its name when it is complete; an existing file is replaced. progress may be
+ * NULL. */
+SKMT_API skmt_status skmt_datastore_compact(const skmt_datastore *ds,
+                                            const char *path,
+                                            skmt_tm_progress_fn *progress,
+                                            void *user, skmt_error *err);
+/* Delete the pairs that have one of these ids in the memory, and this source,
+ * and this target. NULL, or n_ids 0, does not restrict; one of the three must
+ * be given. *n is the number of pairs deleted; n may be NULL. */
+SKMT_API skmt_status skmt_datastore_delete(const char *path,
+                                           const int64_t *ids, int n_ids,
+                                           const char *source,
+                                           const char *target, int64_t *n,
+                                           skmt_error *err);
+/* Delete the pairs that are not in the memories that `tm` uses. */
+SKMT_API skmt_status skmt_datastore_delete_missing(const char *path,
+                                                   skmt_tm *tm, int64_t *n,
+                                                   skmt_error *err);
+
+/* Build datastores, and add pairs to them:
+ *
+ *     skmt_datastore_maker_new(&m, model, &err);
+ *     skmt_datastore_maker_set(m, "threads", "2", &err);
+ *     skmt_datastore_maker_build(m, "my.knn", tm, &err);
+ *
+ *     skmt_datastore_maker_open(m, "my.knn", &err);
+ *     skmt_datastore_maker_add(m, source, n, target, n, &err);  ..
+ *     skmt_datastore_maker_finish(m, &err);
+ *
+ * Pairs are stored whenever enough of them are computed. If a build is stopped
+ * or killed, the same call continues it. A maker is used by one thread at a
+ * time. */
+typedef struct skmt_datastore_maker skmt_datastore_maker;
+
+SKMT_API skmt_status skmt_datastore_maker_new(skmt_datastore_maker **out,
+                                              const skmt_model *model,
+                                              skmt_error *err);
+/* Frees m. Pairs that were added and not finished may be lost. */
+SKMT_API void skmt_datastore_maker_free(skmt_datastore_maker *m);
+/* Change a setting. The keys are:
+ *     type       int8 or f16: how keys are stored (int8)
+ *     key        final or ffn: the state of the decoder from which the next
+ *                token is predicted, or the input of its last feed-forward
+ *                block (final)
+ *     eos        yes or no: store an entry for the end of each target (yes)
+ *     threads    (1); the result is the same
+ *     block      store the entries each time there are this many (16384)
+ *     limit      build from a random sample of this many pairs; 0: all (0)
+ *     seed       of the sample (1)
+ *     name       use this memory of the file only; may be set several times
+ *     alignment  a file of alignment parameters for the pieces of the model
+ *                (skmt_aligner_save): also store the source tokens, and which
+ *                entries they are aligned to
+ * type, key, eos, limit and seed are for building. */
+SKMT_API skmt_status skmt_datastore_maker_set(skmt_datastore_maker *m,
+                                              const char *key,
+                                              const char *value,
+                                              skmt_error *err);
+/* How far the work is. */
+typedef struct skmt_datastore_progress {
+    size_t size;                /* sizeof(skmt_datastore_progress) */
+    int64_t seen;               /* pairs of the memory or the files so far */
+    int64_t first;              /* those of them that an earlier call did */
+    int64_t total;              /* pairs of the memory; 0: not known */
+    int64_t pairs, entries, bytes;      /* of the datastore */
+} skmt_datastore_progress;
+/* Return non-zero to stop. What was computed so far is stored first. */
+typedef int skmt_datastore_progress_fn(void *user,
+                                       const skmt_datastore_progress *p);
+SKMT_API void skmt_datastore_maker_on_progress(skmt_datastore_maker *m,
+                                               skmt_datastore_progress_fn *fn,
+                                               void *user);
+/* Build a new datastore from the memories that `tm` uses, or continue to build
+ * it. */
+SKMT_API skmt_status skmt_datastore_maker_build(skmt_datastore_maker *m,
+                                                const char *path, skmt_tm *tm,
+                                                skmt_error *err);
+/* Open a datastore to add pairs. */
+SKMT_API skmt_status skmt_datastore_maker_open(skmt_datastore_maker *m,
+                                               const char *path,
+                                               skmt_error *err);
+/* Add a pair, or those of a memory, that the datastore does not have yet. */
+SKMT_API skmt_status skmt_datastore_maker_add(skmt_datastore_maker *m,
+                                              const char *source,
+                                              size_t source_len,
+                                              const char *target,
+                                              size_t target_len,
+                                              skmt_error *err);
+SKMT_API skmt_status skmt_datastore_maker_add_tm(skmt_datastore_maker *m,
+                                                 skmt_tm *tm,
+                                                 skmt_error *err);
+/* Store all that was added, and close the datastore. */
+SKMT_API skmt_status skmt_datastore_maker_finish(skmt_datastore_maker *m,
+                                                 skmt_error *err);
+/* Get statistic i of the last build, or of the pairs added last: returns its
+ * name and sets *value. The names are:
+ *     added, entries     pairs that were stored, and their entries
+ *     known              pairs that were in the datastore already
+ *     empty              pairs left out because a text is empty
+ *     invalid            pairs left out because a text is not valid UTF-8
+ *     cut                pairs of which a text was cut at 199 pieces
+ *     pairs, deleted, stored, bytes       of the datastore
+ * Returns NULL after the last. */
+SKMT_API const char *skmt_datastore_maker_stat(const skmt_datastore_maker *m,
+                                               int i, int64_t *value);
 
 /* ---- learned trust ------------------------------------------------------- */
 

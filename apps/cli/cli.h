@@ -22,6 +22,8 @@ int cmd_learn(int argc, char **argv);
 int cmd_score(int argc, char **argv);
 int cmd_tune(int argc, char **argv);
 int cmd_align(int argc, char **argv);
+int cmd_systems(int argc, char **argv);
+int cmd_knn(int argc, char **argv);
 int cmd_help(int argc, char **argv);
 
 #endif

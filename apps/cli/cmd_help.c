@@ -3,8 +3,8 @@
  * The option lists of the pages come from where the options are defined: the
  * tables below for the commands' own options, and the library's descriptions
  * for the rest. "skmt help options" prints both as tab-separated text; "make
- * man" and a test use it to keep the man page up to date. The pages of
- * "skmt tm" are in tm_help.c, those of "skmt learn" and "skmt align" are in
+ * man" and a test use it to keep the man page up to date. The pages of "skmt
+ * tm", "skmt knn", "skmt learn" and "skmt align" are in tm_help.c, knn_help.c,
  * learn_help.c and align_help.c. */
 
 #include <stdio.h>
@@ -108,6 +108,12 @@ const struct opt tune_options[] = {
     { "json", 'j', NULL, "print one JSON object with the scores of every "
       "setting" },
     QUIET_OPTION,
+    HELP_OPTION,
+    NO_MORE_OPTIONS
+};
+
+const struct opt systems_options[] = {
+    { "json", 'j', NULL, "print one JSON object for each system" },
     HELP_OPTION,
     NO_MORE_OPTIONS
 };
@@ -249,6 +255,18 @@ static const char info_page[] =
 "  skmt info --json de-en.skmt | jq -r .type\n"
 "  skmt info --tensors de-en.skmt\n";
 
+static const char systems_page[] =
+"Usage: skmt systems [OPTIONS] [SYSTEM ...]\n"
+"\n"
+"List the systems: the methods by which stored pairs change translations.\n"
+"With names, also show the options of each and their defaults. Choose a\n"
+"system with --system NAME.\n"
+"\n"
+"Examples:\n"
+"  skmt systems\n"
+"  skmt systems vanilla adaptive\n"
+"  skmt translate --system vanilla --datastore it.knn letter.txt\n";
+
 static const char convert_page[] =
 "Usage: skmt convert --from DIR [--type f32|bf16|int8] -o FILE\n"
 "\n"
@@ -279,19 +297,22 @@ static const struct page pages[] = {
     { "score", score_page, score_options, NULL },
     { "tune", tune_page, tune_options, tune_option_describe },
     { "align", align_page, align_options, NULL },
+    { "systems", systems_page, systems_options, NULL },
     { "info", info_page, info_options, NULL },
     { "convert", convert_page, convert_options, NULL },
     { "help", help_page, NULL, NULL },
     { NULL, NULL, NULL, NULL }
 };
 
-/* Return page i of pages[] and tm_pages[] together, or NULL after the last. */
+/* Return page i of all lists together, or NULL after the last. */
 static const struct page *page_at(size_t i)
 {
-    const size_t n = sizeof pages / sizeof *pages - 1;
-    const struct page *p = i < n ? &pages[i] : &tm_pages[i - n];
+    const struct page *const lists[] = { pages, tm_pages, knn_pages };
 
-    return p->command ? p : NULL;
+    for (size_t k = 0; k < sizeof lists / sizeof *lists; k++)
+        for (const struct page *p = lists[k]; p->command; p++)
+            if (i-- == 0) return p;
+    return NULL;
 }
 
 static const char *library_heading(const char *command)
@@ -381,7 +402,7 @@ int cmd_help(int argc, char **argv)
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
         return help_command("help");
     if (argc == 2) return help_command(argv[1]);
-    if (argc > 3 || strcmp(argv[1], "tm"))
+    if (argc > 3 || (strcmp(argv[1], "tm") && strcmp(argv[1], "knn")))
         return complain(EXIT_USAGE, "help takes one command; 'skmt --help' "
                         "lists the commands");
     snprintf(both, sizeof both, "%s %s", argv[1], argv[2]);

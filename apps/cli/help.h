@@ -18,6 +18,7 @@ struct page {
     describe_fn *describe;      /* the library's options; may be NULL */
 };
 extern const struct page tm_pages[];    /* of "skmt tm" and its subcommands */
+extern const struct page knn_pages[];   /* of "skmt knn" and its subcommands */
 extern const char learn_page[];         /* the texts of pages */
 extern const char align_page[];
 
@@ -26,6 +27,7 @@ extern const struct opt learn_options[];
 extern const struct opt score_options[];
 extern const struct opt tune_options[];
 extern const struct opt align_options[];
+extern const struct opt systems_options[];
 extern const struct opt info_options[];
 extern const struct opt convert_options[];
 

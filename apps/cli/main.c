@@ -16,6 +16,8 @@ const struct command commands[] = {
     { "score", "score translations against references", cmd_score },
     { "tune", "find the best settings for a memory", cmd_tune },
     { "align", "find the words that translate each other", cmd_align },
+    { "systems", "list the methods by which a memory steers", cmd_systems },
+    { "knn", "make and inspect a datastore for kNN-MT", cmd_knn },
     { "info", "show the properties of a model", cmd_info },
     { "convert", "make a model file from trained weights", cmd_convert },
     { "help", "show the options and examples of a command", cmd_help },

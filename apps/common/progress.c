@@ -19,7 +19,7 @@ void progress_begin(struct progress *p, const char *unit, uint64_t total,
                     bool enabled)
 {
     p->shown = enabled && isatty(STDERR_FILENO);
-    p->stage = NULL;
+    p->stage = p->extra = NULL;
     p->unit = unit;
     p->total = total;
     p->begin_time = wall_seconds();
@@ -64,6 +64,7 @@ void progress_update(struct progress *p, uint64_t done, uint64_t units)
                 100.0 * (double)done / (double)p->total);
     if (units) draw_units(p, units, elapsed);
     else if (!p->total) fprintf(stderr, "  %.0f s", elapsed);
+    if (p->extra) fprintf(stderr, "  %s", p->extra);
     if (p->total && done > 0 && done <= p->total)
         draw_time(elapsed * (double)(p->total - done) / (double)done);
     fflush(stderr);

@@ -16,6 +16,7 @@ struct progress {
     bool shown;                 /* false: all calls do nothing */
     const char *stage;          /* "reading", shown first; may be NULL */
     const char *unit;           /* "lines" */
+    const char *extra;          /* shown after the rate; may be NULL */
     uint64_t total;             /* `done` at the end; 0 if unknown */
     double begin_time;          /* wall_seconds() of progress_begin() */
     double draw_time;           /* wall_seconds() of the last drawing */

@@ -19,6 +19,7 @@
 /* The structs, and their last members in the first release. */
 #define SIZED_STRUCTS(S)                                                    \
     S(skmt_option_info, help)                                               \
+    S(skmt_system_info, options)                                            \
     S(skmt_piece, text)                                                     \
     S(skmt_tm_info, target_bytes)                                           \
     S(skmt_tm_state, texts)                                                 \
@@ -29,7 +30,8 @@
     S(skmt_vote, share)                                                     \
     S(skmt_reason, effect)                                                  \
     S(skmt_recovery, lost)                                                  \
-    S(skmt_words_info, f1)
+    S(skmt_words_info, f1)                                                  \
+    S(skmt_entry, weight)
 
 /* What the helper has to know about a struct. */
 struct sized {

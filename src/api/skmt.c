@@ -138,6 +138,24 @@ int skmt_option_describe(skmt_option_group group, int i, skmt_option_info *out)
         .help = info.help }, NULL);
 }
 
+static const char *system_needs(const struct steering_system *s)
+{
+    if (s->needs & NEEDS_SOURCES) return "a datastore with source tokens";
+    if (s->needs & NEEDS_ENTRIES) return "a datastore, or corrections";
+    if (s->needs & NEEDS_ONLINE) return "corrections";
+    return s->needs & NEEDS_PAIRS ? "a memory" : "-";
+}
+
+int skmt_system_describe(int i, skmt_system_info *out)
+{
+    const struct steering_system *s = system_at(i);
+
+    if (!s) return 0;
+    return !sized_put(SIZED_skmt_system_info, out, &(skmt_system_info){
+        .name = s->name, .title = s->title, .paper = s->paper,
+        .needs = system_needs(s), .options = s->options }, NULL);
+}
+
 /* ---- translating ----------------------------------------------------- */
 
 skmt_status skmt_session_new(skmt_session **out, const skmt_model *model,

@@ -30,9 +30,9 @@ struct skmt_keys {
 /* tm and keys may be NULL. */
 static inline struct request_memory memory_of(skmt_tm *tm, skmt_keys *keys)
 {
-    return (struct request_memory){ tm ? tmfile_source(tm->f) : NULL,
-                                    tm ? &tm->lock : NULL,
-                                    keys ? keys->k : NULL };
+    return (struct request_memory){
+        .source = tm ? tmfile_source(tm->f) : NULL,
+        .lock = tm ? &tm->lock : NULL, .keys = keys ? keys->k : NULL };
 }
 
 /* Convert and check the pairs of a caller. Free *out after use; its strings are

@@ -216,17 +216,6 @@ struct sf_tensor *safetensors_find(struct safetensors *s, const char *name)
 
 /* ---- elements ---- */
 
-float f16_to_f32(uint16_t h)
-{
-    int exponent = h >> 10 & 31, mantissa = h & 1023;
-    float v;
-
-    if (exponent == 31) v = mantissa ? NAN : INFINITY;
-    else if (exponent) v = ldexpf((float)(mantissa + 1024), exponent - 25);
-    else v = ldexpf((float)mantissa, -24);
-    return h & 0x8000 ? -v : v;
-}
-
 static float read_element(enum sf_type type, const uint8_t *p)
 {
     uint32_t u = (uint32_t)p[0] | (uint32_t)p[1] << 8;

@@ -43,6 +43,4 @@ struct sf_tensor *safetensors_find(struct safetensors *s, const char *name);
  * any of them is NaN or infinite. */
 bool sf_tensor_read(const struct sf_tensor *t, float *out);
 
-float f16_to_f32(uint16_t h);                   /* exact */
-
 #endif

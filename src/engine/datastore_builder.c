@@ -79,7 +79,8 @@ static enum status builder_for(struct datastore_builder *db,
                                const struct shared_keys *keys,
                                struct key_builder **out, struct err *e)
 {
-    struct key_builder_options o = { ROWS, keys->type, keys->with_eos };
+    struct key_builder_options o = { .rows = ROWS, .type = keys->type,
+                                     .with_eos = keys->with_eos };
     struct key_builder **kb = &db->builders[2 * (keys->type == KEY_F32) +
                                             keys->with_eos];
     enum status st = ST_OK;

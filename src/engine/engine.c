@@ -225,6 +225,16 @@ enum status engine_check_trust(const struct engine *en,
                    "model; train it again with this one (skmt tune --learn)");
 }
 
+enum status engine_check_metak(const struct engine *en,
+                               const struct options *o, struct err *e)
+{
+    if (!o->metak.is_set || !o->metak.model ||
+        o->metak.model == engine_weights_id(en))
+        return ST_OK;
+    return err_set(e, ST_VERSION, "metak: the network was trained with another "
+                   "model; train it again with this one (skmt knn train)");
+}
+
 int engine_max_source(const struct engine *en, const struct options *o)
 {
     int most = en->net->max_pos - 2;    /* a special token on each side */
@@ -241,12 +251,18 @@ struct options engine_resolve(const struct engine *en,
     if (en) options_choose_preset(&set, en->trust != NULL);
     r = set;
     r.k = options_k(&set);
+    r.lambda = options_lambda(&set);
+    r.cache = options_cache(&set);
+    if (r.chunk_tau <= 0) r.chunk_tau = options_preset_tau(&set);
+    if (r.chunk_lambda < 0) r.chunk_lambda = r.lambda;
     r.knn_eos = options_knn_eos(&set);
+    r.eos_votes = options_eos_abstains(&set) ? EOS_ABSTAINS : EOS_COUNTS;
     r.exact = options_exact(&set);
     r.repeat_votes = options_repeat_votes(&set);
     r.matches = steered ? options_pairs(&set) : options_matches(&set);
     r.prune = steered ? options_prune_steered(&set)
                       : set.prune > 0 ? set.prune : 0;
+    if (set.tau <= 0) r.tau = options_preset_tau(&set);
     if (!en) return r;
     options_set(&r, "system", options_system(&set), NULL);
     r.tau = options_tau(&set, en->w->cfg.knn_tau);

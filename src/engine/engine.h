@@ -44,6 +44,10 @@ uint64_t engine_weights_id(const struct engine *en);
 enum status engine_check_trust(const struct engine *en,
                                const struct options *o, struct err *e);
 
+/* The same for option "metak". */
+enum status engine_check_metak(const struct engine *en,
+                               const struct options *o, struct err *e);
+
 /* The longest sentence, in pieces without special tokens, under these
  * options. Longer ones are cut. */
 int engine_max_source(const struct engine *en, const struct options *o);

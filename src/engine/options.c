@@ -14,7 +14,7 @@
 
 enum option_kind {
     KIND_INT, KIND_REAL, KIND_FLAG, KIND_AUTO_FLAG, KIND_ENUM, KIND_SIZE,
-    KIND_TRUST
+    KIND_TRUST, KIND_METAK
 };
 
 struct option {
@@ -45,6 +45,8 @@ static const struct option all_options[] = {
     { { name, "size", text, help }, KIND_SIZE, .offset = AT(field) },
 #define TRUST(field, name, help)                                            \
     { { name, "NETWORK", "default", help }, KIND_TRUST, .offset = AT(field) },
+#define METAK(field, name, help)                                            \
+    { { name, "NETWORK", "none", help }, KIND_METAK, .offset = AT(field) },
 #include "engine/options.def"
 #include "engine/steer.def"
 #include "engine/retrieval.def"
@@ -56,6 +58,7 @@ static const struct option all_options[] = {
 #undef ENUM
 #undef SIZE
 #undef TRUST
+#undef METAK
 };
 enum { N_OPTIONS = sizeof all_options / sizeof *all_options };
 
@@ -69,6 +72,7 @@ enum {
 #define ENUM(field, name, type, list, def, help) + 1
 #define SIZE(field, name, def, text, help) + 1
 #define TRUST(field, name, help) + 1
+#define METAK(field, name, help) + 1
     N_TRANSLATION = 0
 #include "engine/options.def"
     , N_STEERING = 0
@@ -82,6 +86,7 @@ enum {
 #undef ENUM
 #undef SIZE
 #undef TRUST
+#undef METAK
 };
 
 void options_defaults(struct options *o)
@@ -94,6 +99,7 @@ void options_defaults(struct options *o)
 #define ENUM(field, name, type, list, def, help) .field = def,
 #define SIZE(field, name, def, text, help) .field = def,
 #define TRUST(field, name, help) .field = { .is_set = false },
+#define METAK(field, name, help) .field = { .is_set = false },
 #include "engine/options.def"
 #include "engine/steer.def"
 #include "engine/retrieval.def"
@@ -105,6 +111,7 @@ void options_defaults(struct options *o)
 #undef ENUM
 #undef SIZE
 #undef TRUST
+#undef METAK
     };
 }
 
@@ -259,6 +266,27 @@ static void options_write_trust(const struct trust_option *t, char *out,
     snprintf(out, (size_t)size, "%s", text);
 }
 
+static enum status options_set_metak(struct metak_option *m,
+                                     const char *value, struct err *e)
+{
+    struct metak_option now = { .is_set = strcmp(value, "none") != 0 };
+    enum status st = ST_OK;
+
+    if (now.is_set) st = metak_read(&now.net, &now.model, value, e);
+    if (!st) *m = now;
+    return st;
+}
+
+/* Write as much as fits. */
+static void options_write_metak(const struct metak_option *m, char *out,
+                                int size)
+{
+    char text[METAK_TEXT] = "none";
+
+    if (m->is_set) metak_write(&m->net, m->model, text);
+    snprintf(out, (size_t)size, "%s", text);
+}
+
 enum status options_set(struct options *o, const char *name,
                         const char *value, struct err *e)
 {
@@ -301,6 +329,9 @@ enum status options_set(struct options *o, const char *name,
     case KIND_TRUST:
         return options_set_trust((struct trust_option *)(void *)field, value,
                                  e);
+    case KIND_METAK:
+        return options_set_metak((struct metak_option *)(void *)field, value,
+                                 e);
     }
     return ST_OK;
 }
@@ -337,6 +368,10 @@ bool options_get(const struct options *o, const char *name, char *out,
         break;
     case KIND_TRUST:
         options_write_trust((const struct trust_option *)(const void *)field,
+                            out, size);
+        break;
+    case KIND_METAK:
+        options_write_metak((const struct metak_option *)(const void *)field,
                             out, size);
         break;
     }
@@ -381,39 +416,81 @@ struct preset_values {
     enum system_choice system;
     int pairs, k;
     double tau;                 /* 0: the value in the model file */
+    double lambda;              /* where it is fixed */
+    double cache;
     bool knn_eos;
+    bool eos_abstains;
     int repeat_votes;
     enum exact_mode exact;
     double prune;               /* for steered sentences */
 };
 
 #define SK2_VALUES                                                          \
-    { .system = SYSTEM_SK, .pairs = 16, .k = 2, .knn_eos = true,            \
-      .repeat_votes = 1, .exact = EXACT_USE, .prune = PRUNE_STEERED }
+    { .system = SYSTEM_SK, .pairs = 16, .k = 2, .lambda = 0.5,              \
+      .knn_eos = true, .eos_abstains = true, .repeat_votes = 1,             \
+      .exact = EXACT_USE, .prune = PRUNE_STEERED }
 
 static const struct preset_values presets[] = {
     [PRESET_AUTO] = SK2_VALUES,
     [PRESET_LEARNED] = { .system = SYSTEM_LEARNED, .pairs = 4,
                          .k = TRUST_NEIGHBORS, .knn_eos = true,
-                         .repeat_votes = 1, .exact = EXACT_USE,
-                         .prune = PRUNE_STEERED },
-    [PRESET_SK1] = { .system = SYSTEM_SK, .pairs = 2, .k = 1, .knn_eos = true,
-                     .repeat_votes = 1, .exact = EXACT_USE,
-                     .prune = PRUNE_STEERED },
+                         .eos_abstains = true, .repeat_votes = 1,
+                         .exact = EXACT_USE, .prune = PRUNE_STEERED },
+    [PRESET_SK1] = { .system = SYSTEM_SK, .pairs = 2, .k = 1, .lambda = 0.5,
+                     .knn_eos = true, .eos_abstains = true, .repeat_votes = 1,
+                     .exact = EXACT_USE, .prune = PRUNE_STEERED },
     [PRESET_SK2] = SK2_VALUES,
     [PRESET_PAPER_SK1] = { .system = SYSTEM_SK, .pairs = 2, .k = 1,
-                           .tau = PAPER_TAU, .exact = EXACT_STEER },
+                           .tau = PAPER_TAU, .lambda = 0.5,
+                           .eos_abstains = true, .exact = EXACT_STEER },
     [PRESET_PAPER_SK2] = { .system = SYSTEM_SK, .pairs = 16, .k = 2,
-                           .tau = PAPER_TAU, .exact = EXACT_STEER },
+                           .tau = PAPER_TAU, .lambda = 0.5,
+                           .eos_abstains = true, .exact = EXACT_STEER },
+};
+
+/* The defaults of systems that have no preset of their own. A row without a
+ * system means that presets decide. Like the papers, they translate stored
+ * sentences like any other, and EOS votes like any other token. */
+static const struct preset_values system_defaults[] = {
+    [SYSTEM_NMT] = { .system = SYSTEM_NMT, .k = 1, .tau = 1,
+                     .exact = EXACT_STEER },
+    [SYSTEM_VANILLA] = { .system = SYSTEM_VANILLA, .k = 8, .tau = 10,
+                         .lambda = 0.5, .knn_eos = true,
+                         .exact = EXACT_STEER },
+    [SYSTEM_ADAPTIVE] = { .system = SYSTEM_ADAPTIVE, .k = 8, .tau = 10,
+                          .knn_eos = true, .exact = EXACT_STEER },
+    [SYSTEM_EFFICIENT] = { .system = SYSTEM_EFFICIENT, .k = 8, .tau = 10,
+                           .lambda = 0.5, .cache = 6, .knn_eos = true,
+                           .exact = EXACT_STEER },
+    [SYSTEM_CHUNK] = { .system = SYSTEM_CHUNK, .k = 8, .tau = 10,
+                       .lambda = 0.5, .knn_eos = true, .exact = EXACT_STEER },
+    [SYSTEM_FAST] = { .system = SYSTEM_FAST, .k = 64, .tau = 0.02,
+                      .lambda = 0.6, .knn_eos = true, .exact = EXACT_STEER },
+    [SYSTEM_KOK] = { .system = SYSTEM_KOK, .k = 8, .tau = 10,
+                     .knn_eos = true, .exact = EXACT_STEER },
 };
 
 _Static_assert(sizeof presets / sizeof *presets ==
                sizeof ENUM_WORDS(PRESETS) / sizeof(char *) - 1,
                "each preset has its values");
 
+_Static_assert(sizeof system_defaults / sizeof *system_defaults ==
+               sizeof ENUM_WORDS(SYSTEM_CHOICES) / sizeof(char *) - 1,
+               "each system has a row");
+
+/* Whether the options name a system that has defaults of its own. */
+static bool has_system_defaults(const struct options *o)
+{
+    assert((size_t)o->system <
+           sizeof system_defaults / sizeof *system_defaults);
+    return system_defaults[o->system].system != SYSTEM_AUTO;
+}
+
 static const struct preset_values *preset_of(const struct options *o)
 {
     assert((size_t)o->preset < sizeof presets / sizeof *presets);
+    if (o->preset == PRESET_AUTO && has_system_defaults(o))
+        return &system_defaults[o->system];
     return &presets[o->preset];
 }
 
@@ -437,6 +514,27 @@ double options_tau(const struct options *o, double model_tau)
     if (o->tau > 0) return o->tau;
     if (preset_of(o)->tau > 0) return preset_of(o)->tau;
     return model_tau > 0 ? model_tau : PAPER_TAU;
+}
+
+double options_preset_tau(const struct options *o)
+{
+    return preset_of(o)->tau;
+}
+
+double options_lambda(const struct options *o)
+{
+    return o->lambda < 0 ? preset_of(o)->lambda : o->lambda;
+}
+
+double options_cache(const struct options *o)
+{
+    return o->cache < 0 ? preset_of(o)->cache : o->cache;
+}
+
+bool options_eos_abstains(const struct options *o)
+{
+    return o->eos_votes == EOS_AUTO ? preset_of(o)->eos_abstains
+                                    : o->eos_votes == EOS_ABSTAINS;
 }
 
 bool options_knn_eos(const struct options *o)
@@ -467,7 +565,7 @@ void options_choose_preset(struct options *o, bool model_has_network)
     bool for_sk = o->system == SYSTEM_SK || o->tau > 0 ||
                   o->adapter != ADAPTER_DISTANCE;
 
-    if (o->preset == PRESET_AUTO)
+    if (o->preset == PRESET_AUTO && !has_system_defaults(o))
         o->preset = usable && !for_sk ? PRESET_LEARNED : PRESET_SK2;
 }
 

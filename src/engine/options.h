@@ -12,6 +12,7 @@
 
 #include "base/enumlist.h"
 #include "base/err.h"
+#include "knn/metak.h"
 #include "knn/pair_keys.h"
 #include "knn/trust.h"
 #include "knn/weigh.h"
@@ -42,8 +43,15 @@ enum preset { PRESETS(ENUM_CONSTANT) };
 /* The words are the names of the systems (knn/system.h). */
 #define SYSTEM_CHOICES(X)                                                   \
     X(SYSTEM_AUTO, "auto")                                                  \
+    X(SYSTEM_NMT, "nmt")                                                    \
     X(SYSTEM_SK, "sk")                                                      \
-    X(SYSTEM_LEARNED, "learned")
+    X(SYSTEM_LEARNED, "learned")                                            \
+    X(SYSTEM_VANILLA, "vanilla")                                            \
+    X(SYSTEM_ADAPTIVE, "adaptive")                                          \
+    X(SYSTEM_EFFICIENT, "efficient")                                        \
+    X(SYSTEM_CHUNK, "chunk")                                                \
+    X(SYSTEM_FAST, "fast")                                                  \
+    X(SYSTEM_KOK, "kok")
 enum system_choice { SYSTEM_CHOICES(ENUM_CONSTANT) };
 
 /* A network (knn/trust.h) that was given as an option. */
@@ -53,7 +61,17 @@ struct trust_option {
     struct trust net;
 };
 
-#define EOS_MODES(X) X(EOS_ABSTAINS, "abstain") X(EOS_COUNTS, "count")
+/* A network (knn/metak.h) likewise. The model has none. */
+struct metak_option {
+    bool is_set;
+    uint64_t model;
+    struct metak net;
+};
+
+#define EOS_MODES(X)                                                        \
+    X(EOS_AUTO, "auto")                                                     \
+    X(EOS_ABSTAINS, "abstain")                                              \
+    X(EOS_COUNTS, "count")
 enum eos_mode { EOS_MODES(ENUM_CONSTANT) };
 
 #define EXACT_MODES(X)                                                      \
@@ -80,6 +98,7 @@ struct options {
     _Static_assert(sizeof(enum type) == sizeof(int), "set and read as int");
 #define SIZE(field, name, def, text, help) int64_t field;
 #define TRUST(field, name, help) struct trust_option field;
+#define METAK(field, name, help) struct metak_option field;
 #include "engine/options.def"
 #include "engine/steer.def"
 #include "engine/retrieval.def"
@@ -91,6 +110,7 @@ struct options {
 #undef ENUM
 #undef SIZE
 #undef TRUST
+#undef METAK
 };
 
 struct option_info {
@@ -106,7 +126,8 @@ void options_defaults(struct options *o);
 enum status options_set(struct options *o, const char *name,
                         const char *value, struct err *e);
 /* The most bytes of a value as text, with the NUL. */
-enum { OPTION_TEXT = TRUST_TEXT };
+enum { OPTION_TEXT = METAK_TEXT };
+_Static_assert((int)METAK_TEXT > (int)TRUST_TEXT, "the longest value");
 /* Write the value as text that options_set accepts. Returns false when there is
  * no such option. */
 bool options_get(const struct options *o, const char *name, char *out,
@@ -121,7 +142,8 @@ bool option_describe(enum option_group group, int i, struct option_info *out);
 
 /* Replace preset "auto": by "learned" if the model or the options have a
  * network, and no option asks for SK-MT; else by "sk2". Without this, "auto"
- * means "sk2". */
+ * means "sk2". It stays if the options name a system other than "sk" and
+ * "learned": then it means the defaults of the system. */
 void options_choose_preset(struct options *o, bool model_has_network);
 
 /* The values that are used: the value that was set, or the default of the
@@ -131,7 +153,12 @@ int options_pairs(const struct options *o);     /* pairs that steer */
 int options_k(const struct options *o);
 /* model_tau is the value in the model file, 0 if it has none. */
 double options_tau(const struct options *o, double model_tau);
+/* The tau of the preset or the system; 0: that of the model. */
+double options_preset_tau(const struct options *o);
+double options_lambda(const struct options *o);
+double options_cache(const struct options *o);  /* 0: none */
 bool options_knn_eos(const struct options *o);
+bool options_eos_abstains(const struct options *o);
 int options_repeat_votes(const struct options *o);      /* 0: no limit */
 enum exact_mode options_exact(const struct options *o); /* never EXACT_AUTO */
 double options_prune_steered(const struct options *o);  /* 0: no pruning */

@@ -5,6 +5,9 @@
  * pairs of a sentence are a pairset (pairset.c); missing keys are computed in
  * datastore_builder.c.
  *
+ * A system that searches a datastore of all pairs gets no pairs, but a pairset
+ * all the same, which owns the mixer of the sentence.
+ *
  * Invariants:
  *   - After pairfinder_run a sentence has a job, or a stored translation and a
  *     pairset, or was empty.
@@ -17,6 +20,7 @@
 
 #include "base/invariant.h"
 #include "base/mem.h"
+#include "knn/entries.h"
 
 /* Sentences of at most SHORT_PIECES pieces are searched again with this many
  * candidates; see search_more. */
@@ -25,8 +29,7 @@ enum { SHORT_PIECES = 6, MORE_CANDIDATES = 4096 };
 struct pairfinder {
     const struct engine *en;
     struct options o;
-    struct pair_source *source; /* NULL: only given pairs */
-    struct shared_keys *keys;
+    struct steering_sources from;
     struct retriever *retriever;
     struct retrieve_query q;
     struct matches found;
@@ -47,7 +50,8 @@ static enum status pairfinder_prepare_pair(struct pairfinder *pf,
                                            struct steering_pair *to,
                                            struct err *e)
 {
-    enum status st = steering_pair_prepare(pf->en, pf->keys->cache, source,
+    enum status st = steering_pair_prepare(pf->en, pf->from.keys->cache,
+                                           source,
                                            target, to, e);
 
     if (st || !pf->job || !(pf->system->needs & NEEDS_FOREIGN)) return st;
@@ -161,7 +165,8 @@ static enum status pairfinder_fetch(struct pairfinder *pf, struct pairset *r,
 
     r->has_texts = pf->o.explain;
     if (!st)
-        st = source_fetch(pf->source, pf->wants, n, pairfinder_take, &f, e);
+        st = source_fetch(pf->from.source, pf->wants, n, pairfinder_take, &f,
+                          e);
     assert((size_t)(r->n + r->n_alternatives) <=
            pf->found.n + pf->found.n_more);
     return st;
@@ -170,8 +175,8 @@ static enum status pairfinder_fetch(struct pairfinder *pf, struct pairset *r,
 static enum status pairfinder_search(struct pairfinder *pf, struct str text,
                                      struct pairset **out, struct err *e)
 {
-    enum status st = retrieve(pf->retriever, pf->source, text, &pf->q,
-                              &pf->found, e);
+    enum status st = retrieve(pf->retriever, pf->from.source, text,
+                              &pf->q, &pf->found, e);
 
     *out = NULL;
     if (!st) st = pairset_new(out, pf->found.n + pf->found.n_more, e);
@@ -239,7 +244,7 @@ static bool options_steer(const struct options *o)
 {
     if (strcmp(options_system(o), "sk")) return true;
     return o->adapter == ADAPTER_DISTANCE ||
-           (o->adapter == ADAPTER_FIXED && o->lambda > 0);
+           (o->adapter == ADAPTER_FIXED && options_lambda(o) > 0);
 }
 
 /* The options of the steering system. */
@@ -252,10 +257,31 @@ static struct system_options system_options_of(const struct pairfinder *pf)
         .trust = o->trust.is_set ? &o->trust.net : pf->en->trust,
         .model_tau = options_tau(&(struct options){ 0 }, cfg->knn_tau),
         .k = options_k(o), .repeat_votes = options_repeat_votes(o),
-        .eos_abstains = o->eos_votes == EOS_ABSTAINS, .eos = cfg->eos_id,
+        .eos_abstains = options_eos_abstains(o), .eos = cfg->eos_id,
+        .entries = pf->from.entries, .online = pf->from.online,
+        .metak = o->metak.is_set ? &o->metak.net : NULL,
+        .cache = options_cache(o), .occurrences = o->occurrences,
+        .chunk = { o->chunk, o->chunk_first, o->chunk_longest, o->chunk_dims },
+        .chunk_tau = o->chunk_tau > 0 ? o->chunk_tau
+                                      : options_tau(o, cfg->knn_tau),
+        .chunk_lambda = o->chunk_lambda < 0 ? options_lambda(o)
+                                            : o->chunk_lambda,
         .weigh = { .tau = options_tau(o, cfg->knn_tau),
-                   .adapter = o->adapter, .lambda = o->lambda },
+                   .adapter = o->adapter, .lambda = options_lambda(o) },
     };
+}
+
+static bool pairfinder_needs(const struct pairfinder *pf, unsigned what)
+{
+    return (pf->system->needs & what) != 0;
+}
+
+/* Whether these pairs, or the datastore, can change a translation. */
+static bool pairfinder_steers(const struct pairfinder *pf,
+                              const struct pairset *m)
+{
+    if (!pf->system->sentence_new || !options_steer(&pf->o)) return false;
+    return m->n || !pairfinder_needs(pf, NEEDS_PAIRS);
 }
 
 /* Let the pairs steer the sentence, which takes ownership of them. */
@@ -274,8 +300,8 @@ static enum status pairfinder_attach(struct pairfinder *pf, struct sentence *s,
 
     assert(j && !s->pairset && !m->n_alternatives);
     s->pairset = m;
-    if (!m->n || !options_steer(&pf->o)) return ST_OK;
-    m->keys = pf->keys;
+    if (!pairfinder_steers(pf, m)) return ST_OK;
+    m->keys = pf->from.keys;
     m->system = pf->system;
     st = m->system->sentence_new(&m->mixer, &o, &need, e);
     if (st) return st;
@@ -301,6 +327,18 @@ static enum status search_more(struct pairfinder *pf, struct str text,
     return st;
 }
 
+/* Let the system steer the sentence without pairs of its own. */
+static enum status attach_without_pairs(struct pairfinder *pf,
+                                        struct sentence *s, struct err *e)
+{
+    struct pairset *m;
+    enum status st;
+
+    if (!pf->system->sentence_new || !options_steer(&pf->o)) return ST_OK;
+    st = pairset_new(&m, 0, e);
+    return st ? st : pairfinder_attach(pf, s, m, e);
+}
+
 /* Find the pairs of one sentence. An exact match becomes its translation if
  * may_reuse is set; else the pairs steer it. */
 static enum status match_sentence(struct pairfinder *pf, struct result *r,
@@ -322,9 +360,10 @@ static enum status match_sentence(struct pairfinder *pf, struct result *r,
         return pairfinder_use_exact(s, more, e);
     }
     pairset_free(more);
-    if (!st) return pairfinder_attach(pf, s, m, e);
+    if (!st && pairfinder_needs(pf, NEEDS_PAIRS))
+        return pairfinder_attach(pf, s, m, e);
     pairset_free(m);
-    return st;
+    return st ? st : attach_without_pairs(pf, s, e);
 }
 
 /* If the n sentences from `first` on are stored together as one text, join them
@@ -390,11 +429,13 @@ enum status pairfinder_run(struct pairfinder *pf, struct result *r,
                            const struct similar_pair *given, int n,
                            struct err *e)
 {
-    bool may_reuse = options_exact(&pf->o) == EXACT_USE && !given;
+    bool may_reuse = options_exact(&pf->o) == EXACT_USE && !given &&
+                     pf->from.source;
+    bool pairs = pairfinder_needs(pf, NEEDS_PAIRS);
     bool done = false;
     enum status st = ST_OK;
 
-    if (!given && !pf->source) return ST_OK;
+    if (pairs && !given && !pf->from.source) return ST_OK;
     for (int i = 0; i < r->n_sentences; i++)
         if (r->sentences[i].job && r->sentences[i].job->n_prefix)
             may_reuse = false;
@@ -408,8 +449,10 @@ enum status pairfinder_run(struct pairfinder *pf, struct result *r,
 
         if (!s->job) continue;
         pf->job = s->job;
-        if (!given) {
+        if (may_reuse || (pairs && !given)) {
             st = match_sentence(pf, r, s, may_reuse, e);
+        } else if (!pairs) {
+            st = attach_without_pairs(pf, s, e);
         } else {
             st = pairfinder_use_given(pf, given, n, &m, e);
             if (!st) st = pairfinder_attach(pf, s, m, e);
@@ -458,10 +501,35 @@ static enum status check_learned(const struct pairfinder *pf, struct err *e)
     return ST_OK;
 }
 
+/* Check what systems with a datastore need. */
+static enum status check_entries(const struct pairfinder *pf, struct err *e)
+{
+    const struct entries *s = pf->from.entries;
+
+    if (pairfinder_needs(pf, NEEDS_ONLINE) && !pf->from.online)
+        return err_set(e, ST_ARGUMENT, "system: %s learns from corrections; "
+                       "use it with 'skmt learn'", pf->system->name);
+    if (!pairfinder_needs(pf, NEEDS_ENTRIES) || (!s && pf->from.online))
+        return ST_OK;
+    if (!s)
+        return err_set(e, ST_ARGUMENT, "system: %s needs a datastore; make one "
+                       "with 'skmt knn build' and use --datastore FILE",
+                       pf->system->name);
+    if (pairfinder_needs(pf, NEEDS_SOURCES) && !s->has_sources)
+        return err_set(e, ST_ARGUMENT, "system: %s needs a datastore with "
+                       "source tokens; make one with 'skmt knn build "
+                       "--sources'", pf->system->name);
+    if (s->d_model != pf->en->backend->d ||
+        (s->model && s->model != engine_weights_id(pf->en)))
+        return err_set(e, ST_VERSION, "datastore: it was made with another "
+                       "model; make it again with this one (skmt knn build)");
+    return ST_OK;
+}
+
 enum status pairfinder_new(struct pairfinder **out, const struct engine *en,
                            const struct options *o,
-                           struct pair_source *source,
-                           struct shared_keys *keys, struct err *e)
+                           const struct steering_sources *from,
+                           struct err *e)
 {
     struct pairfinder *pf = calloc(1, sizeof *pf);
     enum status st;
@@ -472,12 +540,13 @@ enum status pairfinder_new(struct pairfinder **out, const struct engine *en,
     pf->o = *o;
     options_choose_preset(&pf->o, en->trust != NULL);
     pf->system = system_named(options_system(&pf->o));
-    pf->source = source;
-    pf->keys = keys;
+    pf->from = *from;
     strbuf_init(&pf->plain[0], 0);
     strbuf_init(&pf->plain[1], 0);
     st = engine_check_trust(en, o, e);
+    if (!st) st = engine_check_metak(en, o, e);
     if (!st) st = check_learned(pf, e);
+    if (!st) st = check_entries(pf, e);
     if (!st)
         st = make_retrieve_query(&pf->o, en, options_pairs(&pf->o), &pf->q, e);
     if (!st) st = retriever_new(&pf->retriever, e);

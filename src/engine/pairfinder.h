@@ -23,15 +23,23 @@ struct similar_pair {
 
 struct pairfinder;              /* opaque */
 
-/* source may be NULL: then only given pairs are used. en, source and keys are
- * borrowed; o is copied. */
+/* Where pairs and entries come from. All pointers are borrowed. */
+struct steering_sources {
+    struct pair_source *source; /* NULL: only given pairs are used */
+    struct shared_keys *keys;   /* of the pairs; NULL: the system has none */
+    struct entries *entries;    /* a datastore of all pairs, or NULL */
+    struct online_view *online; /* the corrections so far, or NULL */
+};
+
+/* en is borrowed; from and o are copied. */
 enum status pairfinder_new(struct pairfinder **out, const struct engine *en,
                            const struct options *o,
-                           struct pair_source *source,
-                           struct shared_keys *keys, struct err *e);
+                           const struct steering_sources *from,
+                           struct err *e);
 void pairfinder_free(struct pairfinder *pf);    /* NULL is fine */
 
-/* Find pairs for every sentence of r. If `given` is not NULL, its n pairs are
+/* Find pairs for every sentence of r, if the system of the options needs them,
+ * and make the mixers. If `given` is not NULL, its n pairs are
  * used for all sentences instead of a search. A sentence that is stored word
  * for word loses its job and gets the stored translation (option exact), unless
  * pairs are given or the text has a forced prefix. */

@@ -25,10 +25,7 @@ void steering_pair_release(struct steering_pair *p)
 
 struct key_id steering_pair_id(struct str source, struct str target)
 {
-    struct key_id both[] = { key_id_of(source.p, source.n),
-                             key_id_of(target.p, target.n) };
-
-    return key_id_of(both, sizeof both);
+    return key_id_of_pair(source, target);
 }
 
 enum status steering_pair_find_keys(struct key_cache *cache,
@@ -227,16 +224,36 @@ void pairset_drop_alternatives(struct pairset *r)
         steering_pair_release(&r->pairs[r->n + --r->n_alternatives]);
 }
 
-int pairset_count(const struct pairset *r) { return r ? r->n : 0; }
+/* Pair i of the mixer's own list. */
+static bool mixer_list_pair(const struct pairset *r, int i,
+                            struct mixer_pair *out)
+{
+    return r->mixer && r->mixer->ops->pair &&
+           r->mixer->ops->pair(r->mixer, i, out);
+}
+
+int pairset_count(const struct pairset *r)
+{
+    struct mixer_pair p;
+    int n = r ? r->n : 0;
+
+    if (r && !n)
+        while (mixer_list_pair(r, n, &p)) n++;
+    return n;
+}
 
 static const char *text_or_empty(const char *s) { return s ? s : ""; }
 
 struct pair_report pairset_report(const struct pairset *r, int i)
 {
     const struct steering_pair *p = &r->pairs[i];
-    struct pair_report out = { "", "", "", 0, p->similarity };
+    struct pair_report out = { "", "", "", 0, 0 };
+    struct mixer_pair own;
 
+    if (!r->n && mixer_list_pair(r, i, &own))
+        return (struct pair_report){ own.source, own.target, "", own.id, 0 };
     assert(i >= 0 && i < r->n);
+    out.similarity = p->similarity;
     if (!r->has_texts) return out;
     out.source = text_or_empty(p->source);
     out.target = text_or_empty(p->target);

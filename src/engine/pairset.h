@@ -53,7 +53,8 @@ struct pairset {
     bool has_texts;             /* all pairs have their texts */
     struct shared_keys *keys;   /* borrowed; where its keys are cached */
     const struct steering_system *system;
-    struct mixer *mixer;        /* owned; NULL: the pairs do not steer */
+    struct mixer *mixer;        /* owned; NULL: nothing steers. It may have a
+                                   list of pairs of its own; then n is 0. */
 };
 
 /* Make a set with room for `most` pairs. */
@@ -71,7 +72,8 @@ struct pair_report {
     int64_t pair;
     double similarity;
 };
-int pairset_count(const struct pairset *r);     /* NULL has none */
+/* The number of pairs that votes may name. NULL has none. */
+int pairset_count(const struct pairset *r);
 struct pair_report pairset_report(const struct pairset *r, int i);
 
 /* If one of the n pairs has the sentence `text` as its source, reduce the set

@@ -29,6 +29,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "engine/online_store.h"
 #include "engine/options.h"
 #include "engine/pairfinder.h"
 #include "engine/result.h"
@@ -51,6 +52,9 @@ struct request_memory {
     struct pair_source *source; /* NULL: only given pairs are used */
     pthread_mutex_t *lock;      /* held while it is searched, or NULL */
     struct shared_keys *keys;   /* NULL: those of the service */
+    struct entries *entries;    /* a datastore of all pairs, or NULL; used only
+                                   while the request is prepared */
+    struct online_store *online;        /* the corrections so far, likewise */
 };
 
 enum request_state {

@@ -44,6 +44,7 @@ enum status service_new(struct service **out, const struct engine *en,
     pthread_mutex_init(&s->lock, NULL);
     st = engine_search_options(en, o, &so, e);
     if (!st) st = engine_check_trust(en, o, e);
+    if (!st) st = engine_check_metak(en, o, e);
     if (!st)
         st = workers_new(&s->workers, en, limits, o->threads, mode, e);
     if (st) service_free(s);
@@ -118,20 +119,30 @@ enum status service_check_keys(struct service *s, struct shared_keys *keys,
 static enum status find_pairs(struct service *s, struct request *q,
                               struct result *r, struct err *e)
 {
-    struct shared_keys *keys = q->memory.keys;
-    pthread_mutex_t *lock = q->memory.source ? q->memory.lock : NULL;
+    struct steering_sources from = { q->memory.source, q->memory.keys,
+                                     q->memory.entries, NULL };
+    pthread_mutex_t *lock = from.source ? q->memory.lock : NULL;
     struct pairfinder *pf = NULL;
-    enum status st = keys ? shared_keys_fit(keys, s->engine, &q->o, e)
-                          : own_keys(s, &q->o, &keys, e);
+    enum status st = from.keys
+                   ? shared_keys_fit(from.keys, s->engine, &q->o, e)
+                   : own_keys(s, &q->o, &from.keys, e);
 
-    if (!st)
-        st = pairfinder_new(&pf, s->engine, &q->o, q->memory.source, keys, e);
-    if (st) return st;
-    if (lock) pthread_mutex_lock(lock);
-    st = pairfinder_run(pf, r, q->given, q->n_given, e);
-    if (lock) pthread_mutex_unlock(lock);
+    if (!st && q->memory.online)
+        from.online = online_store_view(q->memory.online);
+    if (!st) st = pairfinder_new(&pf, s->engine, &q->o, &from, e);
+    if (!st && lock) pthread_mutex_lock(lock);
+    if (!st) st = pairfinder_run(pf, r, q->given, q->n_given, e);
+    if (pf && lock) pthread_mutex_unlock(lock);
     pairfinder_free(pf);
+    online_view_drop(from.online);
     return st;
+}
+
+/* Whether the system of these options steers without pairs of the sentence. */
+static bool needs_no_pairs(const struct options *o)
+{
+    return system_named(options_system(o))->needs &
+           (NEEDS_ENTRIES | NEEDS_ONLINE);
 }
 
 static enum status service_prepare(struct service *s, struct request *q,
@@ -147,7 +158,8 @@ static enum status service_prepare(struct service *s, struct request *q,
     if (!st)
         st = result_prepare(out, s->engine, &q->o, &so, q->text, q->len,
                             q->prefix, e);
-    if (!st && (q->memory.source || q->given)) st = find_pairs(s, q, *out, e);
+    if (!st && (q->memory.source || q->given || needs_no_pairs(&q->o)))
+        st = find_pairs(s, q, *out, e);
     if (!st) return ST_OK;
     result_free(*out);
     *out = NULL;

@@ -7,9 +7,8 @@
 #include <string.h>
 
 #include "base/invariant.h"
-#include "base/mem.h"
-#include "base/strbuf.h"
 #include "engine/datastore_builder.h"
+#include "engine/pairlist.h"
 #include "engine/pairset.h"
 
 enum status shared_keys_new(struct shared_keys **out, const struct engine *en,
@@ -57,62 +56,6 @@ enum status shared_keys_fit(const struct shared_keys *k,
     return err_set(e, ST_ARGUMENT, "these keys were made for another model, or "
                    "for other options key-type or knn-eos (whose default "
                    "depends on preset)");
-}
-
-/* ---- the pairs of a source ----------------------------------------------- */
-
-/* The ids of all pairs. They are collected before pairs are fetched, because a
- * source cannot be asked while it lists its changes. */
-struct wants { struct source_want *at; size_t n, cap; };
-
-static int collect_want(void *user, const struct source_change *c)
-{
-    struct wants *w = user;
-
-    assert(!c->removed);
-    if (!mem_grow(&w->at, &w->cap, w->n + 1, sizeof *w->at)) return 1;
-    w->at[w->n++] = (struct source_want){ c->id, FETCH_TEXTS };
-    return 0;
-}
-
-static enum status list_wants(struct pair_source *source, struct wants *w,
-                              struct err *e)
-{
-    struct source_mark beginning = { 0 };
-    enum source_news news;
-    enum status st = source_changes(source, &beginning, collect_want, w, &news,
-                                    e);
-
-    return st == ST_CANCELED ? err_nomem(e, "key cache") : st;
-}
-
-struct plain_text {             /* a pair without its tags */
-    struct strbuf buffers[2];
-    struct str source, target;
-};
-
-static void plain_text_init(struct plain_text *p)
-{
-    strbuf_init(&p->buffers[0], 0);
-    strbuf_init(&p->buffers[1], 0);
-}
-
-static void plain_text_release(struct plain_text *p)
-{
-    strbuf_release(&p->buffers[0]);
-    strbuf_release(&p->buffers[1]);
-}
-
-static enum status plain_text_set(struct plain_text *p,
-                                  const struct source_pair *from,
-                                  struct err *e)
-{
-    const struct unit *u = &from->pair.unit;
-
-    p->source = u->source;
-    p->target = u->target;
-    if (!u->tagged) return ST_OK;
-    return steering_pair_plain(p->buffers, &p->source, &p->target, e);
 }
 
 /* ---- computing keys ahead of time ---------------------------------------- */
@@ -203,8 +146,8 @@ static size_t warm_next(const struct warm_context *w)
     return n < w->total - w->pairs_seen ? n : w->total - w->pairs_seen;
 }
 
-static enum status warm_all(struct warm_context *w, const struct wants *all,
-                            struct err *e)
+static enum status warm_all(struct warm_context *w,
+                            const struct pairlist *all, struct err *e)
 {
     enum status st = ST_OK;
 
@@ -233,13 +176,13 @@ enum status shared_keys_warm(struct shared_keys *k, const struct engine *en,
 {
     struct warm_context *w = calloc(1, sizeof *w);
     struct pool *pool = NULL;
-    struct wants all = { 0 };
+    struct pairlist all = { 0 };
     enum status st =
         w ? shared_keys_fit(k, en, o, e) : err_nomem(e, "key cache");
 
     *made = 0;
     if (!st) st = pool_new(&pool, o->threads, e);
-    if (!st) st = list_wants(source, &all, e);
+    if (!st) st = pairlist_read(&all, source, FETCH_TEXTS, e);
     if (!st) st = datastore_builder_new(&w->builder, en, pool, e);
     if (!st) {
         w->k = k;
@@ -253,7 +196,7 @@ enum status shared_keys_warm(struct shared_keys *k, const struct engine *en,
     if (!st && k->file) st = key_file_compact(k->file, e);
     if (w) datastore_builder_free(w->builder);
     free(w);
-    free(all.at);
+    pairlist_release(&all);
     pool_free(pool);
     return st;
 }
@@ -278,8 +221,8 @@ static enum status add_pair_id(void *user, size_t i,
 static enum status shared_keys_list_ids(struct pair_source *source,
                                         struct id_list *ids, struct err *e)
 {
-    struct wants all = { 0 };
-    enum status st = list_wants(source, &all, e);
+    struct pairlist all = { 0 };
+    enum status st = pairlist_read(&all, source, FETCH_TEXTS, e);
 
     plain_text_init(&ids->plain);
     if (!st) ids->at = malloc((all.n + 1) * sizeof *ids->at);
@@ -290,7 +233,7 @@ static enum status shared_keys_list_ids(struct pair_source *source,
         st = source_fetch(source, all.at + i, n, add_pair_id, ids, e);
     }
     plain_text_release(&ids->plain);
-    free(all.at);
+    pairlist_release(&all);
     if (!st) qsort(ids->at, ids->n, sizeof *ids->at, key_id_compare);
     return st;
 }

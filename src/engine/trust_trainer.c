@@ -166,9 +166,10 @@ static void set_features(const struct trainer_text *text,
 
 static enum status trainer_add_step(struct trust_trainer *t,
                                     struct trainer_text *text, int step,
-                                    int found, struct trust_samples *to,
-                                    struct err *e)
+                                    struct trust_samples *to, struct err *e)
 {
+    int found = voters_active(&text->voters)
+              ? voters_count(&text->voters, step) : 0;
     int32_t listed[TRUST_NEIGHBORS + 1], right = right_token(t, text, step);
     float logit[TRUST_NEIGHBORS + 1];
     struct token_logit best;
@@ -202,13 +203,12 @@ static enum status trainer_add_steps(struct trust_trainer *t,
                                      struct trainer_text *text,
                                      struct trust_samples *to, struct err *e)
 {
-    int found = 0;
-    enum status st = voters_find(&text->voters, t->x, 0, text->n + 1, &found,
-                                 e);
+    struct mixer_rows rows = { .x = t->x, .n = text->n + 1 };
+    enum status st = voters_find(&text->voters, &rows, e);
 
     /* A text that was cut does not end where EOS would be. */
     for (int i = 0; !st && i < text->n + (text->n < PAIR_PIECES); i++)
-        st = trainer_add_step(t, text, i, found, to, e);
+        st = trainer_add_step(t, text, i, to, e);
     return st;
 }
 
@@ -220,7 +220,7 @@ static struct system_options trainer_options(const struct trust_trainer *t)
     return (struct system_options){
         .k = options_k(&t->o), .weigh = { .tau = tau }, .model_tau = tau,
         .repeat_votes = options_repeat_votes(&t->o),
-        .eos_abstains = t->o.eos_votes == EOS_ABSTAINS,
+        .eos_abstains = options_eos_abstains(&t->o),
         .eos = cfg->eos_id };
 }
 
@@ -272,7 +272,8 @@ static enum status trainer_add_text(struct trust_trainer *t,
     struct forced_text forced = { 0, self->ids + self->n_src,
                                   self->n_tgt + 1 };
     int few = 1 << t->texts_added++ % 3;
-    enum status st = t->x->ops->force(t->x, &src, 1, &forced, 1, true, e);
+    enum status st = t->x->ops->force(t->x, &src, 1, &forced, 1,
+                                      WANT_ATTENTION, e);
 
     trainer_list_pairs(t, n_pairs);
     if (!st) st = trainer_add_with(t, self, n_pairs, to, e);

@@ -90,7 +90,7 @@ static enum status scan_keys(struct datastore_scan *s,
             found = datastore_insert(
                 s->out + (size_t)q * (size_t)s->k, found, s->k,
                 (struct neighbor){ d2[q * KEYS + i], b->token[from + i], pair,
-                                   from + i });
+                                   from + i, 0 });
     }
     s->found = found;
     return ST_OK;

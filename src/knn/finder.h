@@ -18,7 +18,17 @@ struct neighbor {
     int32_t token;              /* the value of the entry */
     int32_t pair;               /* the pair that the entry comes from */
     int32_t pos;                /* position of the token in the pair's target */
+    float log_weight;           /* added to -d2 / tau; 0 unless the entry stands
+                                   for several (entries.h) */
 };
+
+/* Whether no neighbor before nb[j] has the token of nb[j]. */
+static inline bool neighbor_has_new_token(const struct neighbor *nb, int j)
+{
+    for (int i = 0; i < j; i++)
+        if (nb[i].token == nb[j].token) return false;
+    return true;
+}
 
 /* The queries: the decoder states of rows [row, row + n) of the last pass. */
 struct finder_query {

@@ -35,6 +35,7 @@ enum status key_builder_new(struct key_builder **out,
 {
     struct key_builder *kb = calloc(1, sizeof *kb);
 
+    assert(o->kind == STATE_FINAL || o->kind == STATE_FFN);
     *out = kb;
     if (!kb) return err_nomem(e, "key cache");
     kb->backend = backend;
@@ -175,6 +176,33 @@ static enum status fill_sources(struct key_builder *kb, struct key_pair *p,
     return st;
 }
 
+/* The first row of a source among the encoder rows of the group. */
+static int encoder_row(const struct key_builder *kb, int source)
+{
+    int row = 0;
+
+    for (int i = 0; i < source; i++) row += kb->sources[i].n;
+    return row;
+}
+
+/* Copy the encoder states of the source of a pair, which is the source
+ * `source` of the group. */
+static enum status copy_encoded(struct key_builder *kb, struct key_pair *p,
+                                int source, struct err *e)
+{
+    const float *states;
+    size_t ld;
+    enum status st = pair_keys_new(&p->keys->sources, KEY_F32, p->n_src,
+                                   kb->backend->d, e);
+
+    if (st) return st;
+    st = kb->x->ops->read(kb->x, STATE_SOURCE, encoder_row(kb, source),
+                          p->n_src, &states, &ld, e);
+    for (int i = 0; !st && i < p->n_src; i++)
+        pair_keys_put(p->keys->sources, i, states + (size_t)i * ld, p->src[i]);
+    return st;
+}
+
 /* Make the keys of a pair from the decoder states before its tokens, which are
  * in the rows from `row` on. */
 static enum status key_builder_make_keys(struct key_builder *kb,
@@ -188,10 +216,18 @@ static enum status key_builder_make_keys(struct key_builder *kb,
                                    e);
 
     if (st) return st;
-    st = kb->x->ops->read(kb->x, row, rows, &states, &ld, e);
+    st = kb->x->ops->read(kb->x, kb->o.kind, row, rows, &states, &ld, e);
     if (st) return st;
     fill_keys(kb, p, states, ld);
-    return fill_sources(kb, p, row, e);
+    return kb->o.no_attention ? ST_OK : fill_sources(kb, p, row, e);
+}
+
+/* What the passes must keep. */
+static unsigned key_builder_want(const struct key_builder *kb)
+{
+    return (kb->o.no_attention ? 0 : WANT_ATTENTION) |
+           (kb->o.kind == STATE_FFN ? WANT_FFN : 0) |
+           (kb->o.with_sources ? WANT_SOURCE : 0);
 }
 
 static enum status run_group(struct key_builder *kb, struct key_pair *pairs,
@@ -205,9 +241,12 @@ static enum status run_group(struct key_builder *kb, struct key_pair *pairs,
                   sizeof *kb->sources))
         return err_nomem(e, "key cache");
     sources = list_group(kb, pairs, n);
-    st = kb->x->ops->force(kb->x, kb->sources, sources, kb->texts, n, true, e);
+    st = kb->x->ops->force(kb->x, kb->sources, sources, kb->texts, n,
+                           key_builder_want(kb), e);
     for (int i = 0; !st && i < n; i++) {
         st = key_builder_make_keys(kb, &pairs[i], row, e);
+        if (!st && kb->o.with_sources)
+            st = copy_encoded(kb, &pairs[i], kb->texts[i].source, e);
         row += target_rows(kb, &pairs[i]);
     }
     return st;

@@ -24,6 +24,10 @@ struct key_builder_options {
                                    more */
     enum key_type type;
     bool with_eos;              /* make an entry for EOS too */
+    enum state_kind kind;       /* which state is the key: STATE_FINAL or
+                                   STATE_FFN */
+    bool no_attention;          /* pair_keys.from is not needed, and stays 0 */
+    bool with_sources;          /* set pair_keys.sources */
 };
 
 /* backend and pool are borrowed. pool may be NULL. */

@@ -129,18 +129,18 @@ static enum status learned_list(struct mixer *m, const struct mixer_rows *in,
     struct learned *l = learned_of(m);
     const float *attention = NULL;
     size_t ld = 0;
-    int n;
-    enum status st = voters_find(&l->v, in->x, in->row, in->n, &n, e);
+    enum status st = voters_find(&l->v, in, e);
 
-    if (!st && n)
+    if (!voters_active(&l->v)) return ST_OK;
+    if (!st)
         st = in->x->ops->attention(in->x, in->row, in->n, &attention, &ld, e);
-    for (int i = 0; !st && n && i < in->n; i++) {
+    for (int i = 0; !st && i < in->n; i++) {
         struct learned_row *row = &l->rows[i];
         struct voters_said said;
 
         voters_said_row(&said, in, i);
-        learned_choose(&l->v, voters_of(&l->v, i), n, &said,
-                       attention + (size_t)i * ld, true, row);
+        learned_choose(&l->v, voters_of(&l->v, i), voters_count(&l->v, i),
+                       &said, attention + (size_t)i * ld, true, row);
         out[i] = (struct mixture){ .keep = 1, .n = row->n_tokens,
                                    .token = row->token, .add = row->add };
     }
@@ -228,7 +228,6 @@ static enum status learned_explain_token(struct learned *l,
                                          const struct mixer_reading *in, int t,
                                          struct err *e)
 {
-    struct neighbor nb[TRUST_NEIGHBORS];
     struct learned_row row;
     struct voters_said said;
     struct token_logit best;
@@ -240,10 +239,10 @@ static enum status learned_explain_token(struct learned *l,
     const float *attention;
     size_t ld;
     int n;
-    enum status st = voters_find_again(&l->v, in->x, in->row + t, nb, &n, e);
+    struct neighbor *nb = voters_again(&l->v, t, &n);
+    enum status st = in->x->ops->attention(in->x, in->row + t, 1, &attention,
+                                           &ld, e);
 
-    if (!st)
-        st = in->x->ops->attention(in->x, in->row + t, 1, &attention, &ld, e);
     if (st) return st;
     voters_said_token(&said, in, t);
     learned_choose(&l->v, nb, n, &said, attention, true, &row);
@@ -264,8 +263,10 @@ static enum status learned_explain(struct mixer *m,
                                    struct err *e)
 {
     struct learned *l = learned_of(m);
-    enum status st = ST_OK;
+    enum status st;
 
+    if (!in->n || !voters_can_record(&l->v, in, 0)) return ST_OK;
+    st = voters_find_again(&l->v, in, e);
     for (int t = 0; !st && t < in->n && voters_can_record(&l->v, in, t); t++)
         st = learned_explain_token(l, in, t, e);
     return st;
@@ -308,18 +309,21 @@ static enum status learned_new(struct mixer **out,
                                const struct system_options *o,
                                const struct system_sentence *s, struct err *e)
 {
+    struct system_options own = *o;
     struct learned *l;
     enum status st;
 
     *out = NULL;
+    own.entries = NULL;
+    own.online = NULL;
     if (!o->trust)
         return err_set(e, ST_ARGUMENT, "system: learned trust needs a network");
     l = calloc(1, sizeof *l);
     if (!l) return err_nomem(e, "neighbor search");
     l->mixer.ops = &learned_ops;
-    l->mixer.attends = true;
+    l->mixer.want = WANT_ATTENTION;
     l->trust = *o->trust;
-    st = voters_init(&l->v, o, s, TRUST_NEIGHBORS, e);
+    st = voters_init(&l->v, &own, s, TRUST_NEIGHBORS, e);
     if (st) learned_free(&l->mixer);
     else *out = &l->mixer;
     return st;

@@ -132,7 +132,9 @@ void pair_keys_drop(struct pair_keys *b)
     if (!b) return;
     refs = atomic_fetch_sub_explicit(&b->refs, 1, memory_order_acq_rel);
     assert(refs > 0);
-    if (refs == 1) mem_free(b);
+    if (refs != 1) return;
+    pair_keys_drop(b->sources);
+    mem_free(b);
 }
 
 struct key_id key_id_of(const void *bytes, size_t n)
@@ -140,6 +142,14 @@ struct key_id key_id_of(const void *bytes, size_t n)
     XXH128_hash_t h = XXH3_128bits(bytes, n);
 
     return (struct key_id){ h.high64, h.low64 };
+}
+
+struct key_id key_id_of_pair(struct str source, struct str target)
+{
+    struct key_id both[] = { key_id_of(source.p, source.n),
+                             key_id_of(target.p, target.n) };
+
+    return key_id_of(both, sizeof both);
 }
 
 int key_id_compare(const void *left, const void *right)

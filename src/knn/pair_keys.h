@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/str.h"
 #include "nn/backend.h"
 
 /* Identifies a pair: a hash of its two texts. The same pair has the same id in
@@ -33,6 +34,9 @@ struct pair_keys {
                                    state attends to most: counted from 0,
                                    without special tokens */
     void *keys;                 /* [n, ld], aligned to 64 bytes */
+    struct pair_keys *sources;  /* the states of the encoder, KEY_F32, with the
+                                   tokens of the source; owned; NULL: not
+                                   needed */
     size_t bytes;               /* size of the whole allocation */
     uint64_t serial;            /* unique in the process, see struct key_rows */
 };
@@ -65,6 +69,8 @@ void pair_keys_get(const struct pair_keys *b, int i, float *out);
  * pairs do not get the same id by chance, but someone could construct such
  * pairs. */
 struct key_id key_id_of(const void *bytes, size_t n);
+/* The id of a pair with these texts, which have no tags. */
+struct key_id key_id_of_pair(struct str source, struct str target);
 /* Compare two ids by hi, then lo. A comparison function for qsort. */
 int key_id_compare(const void *left, const void *right);
 

@@ -25,6 +25,10 @@
 #ifndef KNN_SYSTEM_H
 #define KNN_SYSTEM_H
 
+#include "knn/chunks.h"
+#include "knn/entries.h"
+#include "knn/metak.h"
+#include "knn/online_view.h"
 #include "knn/pair_keys.h"
 #include "knn/trust.h"
 #include "knn/weigh.h"
@@ -33,7 +37,11 @@
 /* What a system needs for a sentence. */
 enum {
     NEEDS_PAIRS = 1,            /* similar pairs and their keys */
-    NEEDS_FOREIGN = 2           /* the pieces of the pairs' sources */
+    NEEDS_FOREIGN = 2,          /* the pieces of the pairs' sources */
+    NEEDS_ENTRIES = 4,          /* a datastore of all pairs (entries), or the
+                                   corrections so far (online) */
+    NEEDS_ONLINE = 8,           /* the corrections so far */
+    NEEDS_SOURCES = 16          /* a datastore with source tokens */
 };
 
 /* The options of all systems; each uses those that it lists. Values that come
@@ -51,7 +59,26 @@ struct system_options {
     const struct trust *trust;  /* the network (trust.h), borrowed while the
                                    mixer is made; NULL: there is none */
     double model_tau;           /* the unit of distances for the network */
+    struct entries *entries;    /* a datastore of all pairs; the mixer holds it.
+                                   NULL: none */
+    struct online_view *online; /* the corrections so far, held likewise */
+    double cache;               /* threshold of query_cache.h; 0: no cache */
+    struct chunk_options chunk;
+    double chunk_tau, chunk_lambda;     /* between two searches */
+    int occurrences;            /* of a source token, see source_index.h */
+    const struct metak *metak;  /* the network of system adaptive, borrowed
+                                   while the mixer is made; NULL: none */
 };
+
+/* The options of KoK: its own defaults with k and tau. */
+static inline struct kok_options kok_options_of(const struct system_options *o)
+{
+    struct kok_options k = kok_options_defaults();
+
+    k.k = o->k;
+    k.temperature = o->weigh.tau;
+    return k;
+}
 
 /* The sentence that a mixer is made for. */
 struct system_sentence {
@@ -105,8 +132,9 @@ struct steering_system {
                               struct err *e);
     void (*worker_free)(void *worker);
 
-    /* Fails with ST_ARGUMENT when an option that the system uses is out of
-     * range, or with ST_NOMEM. *out is NULL then. o and s are borrowed for the
+    /* NULL: the system never changes anything. Fails with ST_ARGUMENT when an
+     * option that the system uses is out of range or what it needs is missing,
+     * or with ST_NOMEM. *out is NULL then. o and s are borrowed for the
      * call. */
     enum status (*sentence_new)(struct mixer **out,
                                 const struct system_options *o,

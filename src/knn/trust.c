@@ -10,6 +10,7 @@
 #include <xxhash.h>
 
 #include "base/invariant.h"
+#include "knn/net_text.h"
 
 /* Distances above this many tau are equally far. */
 #define TRUST_FAR 3.0f
@@ -241,51 +242,14 @@ static uint32_t feature_checksum(void)
 
 void trust_write(const struct trust *t, uint64_t model, char out[TRUST_TEXT])
 {
-    const float *parts[] = { t->w, t->mean };
-    const int n[] = { TRUST_PARAMS, TRUST_FEATURES };
     char *at = out;
 
     at += sprintf(at, "1 %016llx %08lx ", (unsigned long long)model,
                   (unsigned long)feature_checksum());
-    for (int k = 0; k < 2; k++)
-        for (int i = 0; i < n[k]; i++) {
-            uint32_t bits;
-
-            memcpy(&bits, &parts[k][i], sizeof bits);
-            at += sprintf(at, "%08lx", (unsigned long)bits);
-        }
-    at += sprintf(at, " %016llx",
-                  (unsigned long long)XXH3_64bits(out, (size_t)(at - out)));
+    at = net_text_put_floats(at, t->w, TRUST_PARAMS);
+    at = net_text_put_floats(at, t->mean, TRUST_FEATURES);
+    at = net_text_put_seal(out, at);
     assert(at - out == TRUST_TEXT - 1);
-}
-
-/* Read a number of exactly n hexadecimal digits, in lower case. */
-static bool read_hex(const char *at, int n, uint64_t *out)
-{
-    static const char digits[] = "0123456789abcdef";
-
-    *out = 0;
-    for (int i = 0; i < n; i++) {
-        const char *d = at[i] ? strchr(digits, at[i]) : NULL;
-
-        if (!d) return false;
-        *out = *out << 4 | (uint64_t)(d - digits);
-    }
-    return true;
-}
-
-static bool read_floats(const char *at, float *out, int n)
-{
-    for (int i = 0; i < n; i++) {
-        uint64_t v;
-        uint32_t bits;
-
-        if (!read_hex(at + 8 * i, 8, &v)) return false;
-        bits = (uint32_t)v;
-        memcpy(&out[i], &bits, sizeof bits);
-        if (!isfinite(out[i])) return false;
-    }
-    return true;
 }
 
 static enum status trust_damaged(struct err *e)
@@ -297,26 +261,25 @@ enum status trust_read(struct trust *t, uint64_t *model, const char *text,
                        struct err *e)
 {
     enum { MODEL = 2, NAMES = MODEL + 17, VALUES = NAMES + 9 };
-    size_t n = TRUST_TEXT - 18;
-    uint64_t sum, names;
+    size_t n = TRUST_TEXT - 1 - NET_TEXT_SEAL;
+    uint64_t names;
 
     if (strncmp(text, "1 ", 2))
         return err_set(e, ST_VERSION, "trust: the network has a form that this "
                        "version of skmt does not know; train it again (skmt "
                        "tune --learn)");
-    if (strlen(text) < VALUES || !read_hex(text + NAMES, 8, &names))
+    if (strlen(text) < VALUES || !net_text_number(text + NAMES, 8, &names))
         return trust_damaged(e);
     if (names != feature_checksum())
         return err_set(e, ST_VERSION, "trust: the network has other features "
                        "than this version of skmt; train it again (skmt tune "
                        "--learn)");
-    if (strlen(text) != TRUST_TEXT - 1 || text[n] != ' ' ||
+    if (strlen(text) != TRUST_TEXT - 1 || !net_text_sealed(text, n) ||
         text[NAMES - 1] != ' ' || text[VALUES - 1] != ' ' ||
-        !read_hex(text + n + 1, 16, &sum) || sum != XXH3_64bits(text, n) ||
-        !read_hex(text + MODEL, 16, model) ||
-        !read_floats(text + VALUES, t->w, TRUST_PARAMS) ||
-        !read_floats(text + VALUES + 8 * TRUST_PARAMS, t->mean,
-                     TRUST_FEATURES))
+        !net_text_number(text + MODEL, 16, model) ||
+        !net_text_floats(text + VALUES, t->w, TRUST_PARAMS) ||
+        !net_text_floats(text + VALUES + 8 * TRUST_PARAMS, t->mean,
+                         TRUST_FEATURES))
         return trust_damaged(e);
     return ST_OK;
 }

@@ -1,4 +1,5 @@
-/* trust_train.c - the gradient of the loss, Adam, and early stopping. */
+/* trust_train.c - the gradient of the loss, and training with Adam and early
+ * stopping. */
 #include "knn/trust_train.h"
 
 #include <math.h>
@@ -7,6 +8,8 @@
 
 #include "base/invariant.h"
 #include "base/mem.h"
+#include "base/random.h"
+#include "knn/adam.h"
 
 /* Added to a probability before its logarithm is taken, as in search. */
 #define LEAST_PROB 1e-9
@@ -222,34 +225,11 @@ double trust_loss_oracle(const struct trust_samples *s)
 
 /* ---- training ------------------------------------------------------------ */
 
-/* splitmix64: a small generator of good quality. */
-static uint64_t random_next(uint64_t *state)
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
-
-/* A number from -1 to 1. */
-static double random_unit(uint64_t *state)
-{
-    return (double)(random_next(state) >> 11) / (double)(1ull << 52) - 1;
-}
-
-struct adam {
-    double w[TRUST_PARAMS], grad[TRUST_PARAMS];
-    double m[TRUST_PARAMS], v[TRUST_PARAMS];    /* moments of the gradient */
-    long step;
-};
-
 /* Small random weights, so that hidden units differ, and a lambda of about
  * 0.5. The votes begin with the softmax of SK-MT. */
-static void adam_begin(struct adam *a, const struct trust *from,
-                       uint64_t *random)
+static void trust_begin(struct adam *a, const struct trust *from,
+                        uint64_t *random)
 {
-    memset(a, 0, sizeof *a);
     for (int i = 0; from && i < TRUST_PARAMS; i++) a->w[i] = (double)from->w[i];
     if (from) return;
     a->w[TRUST_AT_U + TRUST_VOTE_near] = 1;
@@ -257,34 +237,6 @@ static void adam_begin(struct adam *a, const struct trust *from,
         a->w[i] = random_unit(random) / sqrt(TRUST_FEATURES);
     for (int i = TRUST_AT_O; i < TRUST_AT_O_BIAS; i++)
         a->w[i] = random_unit(random) / sqrt(TRUST_HIDDEN);
-}
-
-static void adam_step(struct adam *a, double rate, int n)
-{
-    const double b1 = 0.9, b2 = 0.999;
-    double c1, c2;
-
-    a->step++;
-    c1 = 1 - pow(b1, (double)a->step);
-    c2 = 1 - pow(b2, (double)a->step);
-    for (int i = 0; i < TRUST_PARAMS; i++) {
-        double g = a->grad[i] / n;
-
-        a->m[i] = b1 * a->m[i] + (1 - b1) * g;
-        a->v[i] = b2 * a->v[i] + (1 - b2) * g * g;
-        a->w[i] -= rate * (a->m[i] / c1) / (sqrt(a->v[i] / c2) + 1e-8);
-        a->grad[i] = 0;
-    }
-}
-
-static void shuffle(size_t *order, size_t n, uint64_t *random)
-{
-    for (size_t i = n; i > 1; i--) {
-        size_t k = (size_t)(random_next(random) % i), t = order[i - 1];
-
-        order[i - 1] = order[k];
-        order[k] = t;
-    }
 }
 
 static void train_epoch(struct adam *a, const struct trust_samples *s,
@@ -344,7 +296,7 @@ static enum status train_until_best(struct trust *out, struct adam *a,
     for (int epoch = 0; epoch < how->epochs && since < how->patience; epoch++) {
         double loss;
 
-        shuffle(order, train->n, random);
+        random_shuffle(order, train->n, random);
         train_epoch(a, train, how, order);
         copy_network(&now, a, how->drop);
         loss = trust_loss(&now, valid->n ? valid : train);
@@ -366,24 +318,24 @@ enum status trust_train(struct trust *out, const struct trust *from,
                         const struct trust_samples *valid,
                         const struct trust_training *how, struct err *e)
 {
-    struct adam *a = malloc(sizeof *a);
+    struct adam a;
     size_t *order = calloc(train->n + 1, sizeof *order);
     uint64_t random = how->seed;
-    enum status st = ST_OK;
+    enum status st = adam_init(&a, TRUST_PARAMS, 0.999, 0, e);
 
     if (!train->n)
         st = err_set(e, ST_ARGUMENT, "there are no steps to learn from");
-    else if (!a || !order)
+    else if (!order)
         st = err_nomem(e, "training");
     if (!st) {
         for (size_t i = 0; i < train->n; i++) order[i] = i;
         memset(out, 0, sizeof *out);
-        adam_begin(a, from, &random);
+        trust_begin(&a, from, &random);
         set_means(out, train);
-        st = train_until_best(out, a, train, valid, how, order, &random);
+        st = train_until_best(out, &a, train, valid, how, order, &random);
         if (st) err_set(e, st, "%s", status_text(st));
     }
     free(order);
-    free(a);
+    adam_release(&a);
     return st;
 }

@@ -52,7 +52,8 @@ void weigh(const struct neighbor *nb, int n, const struct weigh_options *o,
     }
     /* Relative to the nearest, because exp(-d2 / tau) may underflow. */
     for (int i = 0; i < n; i++) {
-        w[i] = exp(((double)nb[0].d2 - (double)nb[i].d2) / o->tau);
+        w[i] = exp(((double)nb[0].d2 - (double)nb[i].d2) / o->tau +
+                   (double)nb[i].log_weight);
         sum += w[i];
     }
     for (int i = 0; i < n; i++) {
@@ -60,6 +61,20 @@ void weigh(const struct neighbor *nb, int n, const struct weigh_options *o,
         add_vote(out, nb[i].token, (double)out->lambda * w[i] / sum);
     }
     assert(out->lambda <= 1);
+    assert(mixture_sums_to_lambda(out));
+}
+
+void weigh_shares(const struct neighbor *nb, int n, float lambda,
+                  const float *share, struct knn_mixture *out)
+{
+    assert(n >= 0 && n <= KNN_MAX_K);
+    assert(lambda >= 0 && lambda <= 1);
+    out->n = 0;
+    out->lambda = lambda;
+    for (int i = 0; i < n && lambda > 0; i++) {
+        out->share[i] = share[i];
+        add_vote(out, nb[i].token, (double)lambda * (double)share[i]);
+    }
     assert(mixture_sums_to_lambda(out));
 }
 

@@ -1,7 +1,8 @@
 /* weigh.h - turn the distances of neighbors into a distribution over tokens
  * and a weight for it.
  *
- *   p_knn(v) = sum of softmax(-d2 / tau) over the k neighbors whose token is v
+ *   p_knn(v) = sum of softmax(-d2 / tau + log_weight) over the k neighbors
+ *              whose token is v
  *   lambda   = max(0, 1 - d2 of the nearest / tau)          (ADAPTER_DISTANCE)
  *   p        = lambda p_knn + (1 - lambda) p_model
  *
@@ -40,6 +41,11 @@ struct knn_mixture {
 /* Compute the mixture of n neighbors, nearest first. n may be 0. */
 void weigh(const struct neighbor *nb, int n, const struct weigh_options *o,
            struct knn_mixture *out);
+
+/* Make the mixture of n neighbors whose weight and shares are known. lambda is
+ * between 0 and 1. The shares sum to 1, unless lambda is 0. */
+void weigh_shares(const struct neighbor *nb, int n, float lambda,
+                  const float *share, struct knn_mixture *out);
 
 /* Compute the mixture again after the caller removed neighbors: n remain in nb,
  * and their shares in v->share. Each of them gives its token as much

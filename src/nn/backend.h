@@ -128,6 +128,25 @@ struct key_rows {
     uint64_t serial;            /* unique among all keys of the process */
 };
 
+/* What else a pass keeps, besides the final states of its rows. It does not
+ * change the states. */
+enum pass_want {
+    WANT_ATTENTION = 1,         /* for `attention` */
+    WANT_FFN = 2,               /* for `read` with STATE_FFN */
+    WANT_SOURCE = 4             /* for `read` with STATE_SOURCE; only `force` */
+};
+
+/* The states that can be read. Datastores (knn/entries.h) store these numbers:
+ * append only. */
+#define STATE_KINDS(X)                                                      \
+    X(STATE_FINAL, "final")     /* from which the next token is predicted */  \
+    X(STATE_FFN, "ffn")         /* input of the feed-forward block of the last \
+                                   decoder layer, after its norm if the model \
+                                   is pre-norm */                             \
+    X(STATE_SOURCE, "source")   /* of the encoder; the rows are the tokens of \
+                                   all sources of the last `force`, in order */
+enum state_kind { STATE_KINDS(ENUM_CONSTANT) };
+
 /* ---- executor ----------------------------------------------------------- */
 
 struct executor_ops {
@@ -147,16 +166,15 @@ struct executor_ops {
     int32_t (*slot_new)(struct executor *x, int32_t parent);
     void (*slot_drop)(struct executor *x, int32_t slot);
 
-    /* Run n rows through the decoder. `attend` says whether `attention` may
-     * be called for this pass; it does not change the states. */
+    /* Run n rows through the decoder. `want` has bits of enum pass_want. */
     enum status (*run)(struct executor *x, const struct pass_row *rows, int n,
-                       bool attend, struct err *e);
+                       unsigned want, struct err *e);
     /* Encode n_src sources and run the rows of n texts; the rows are numbered
      * text by text. All sources together have at most limits.rows tokens, and
      * all texts together at most limits.rows rows. */
     enum status (*force)(struct executor *x, const struct source *src,
                          int n_src, const struct forced_text *text, int n,
-                         bool attend, struct err *e);
+                         unsigned want, struct err *e);
 
     /* The following functions read the rows of the last pass, which is that of
      * the last `run` or `force`. They do not change its results. */
@@ -172,11 +190,13 @@ struct executor_ops {
                              const struct key_rows *keys, int from, int n_keys,
                              float *out, size_t ldo, struct err *e);
     /* Set *states to a host copy of the states of rows [row, row + n), with
-     * stride *ld, in memory of the executor. It is valid until the next call of
-     * any function of this executor. The numbers from d to *ld of a row are
+     * stride *ld, in memory of the executor. The last pass wanted this kind of
+     * states, unless it is STATE_FINAL. The copy is valid until the next call
+     * of any function of this executor. The numbers from d to *ld of a row are
      * unspecified. n may be 0. */
-    enum status (*read)(struct executor *x, int row, int n,
-                        const float **states, size_t *ld, struct err *e);
+    enum status (*read)(struct executor *x, enum state_kind kind, int row,
+                        int n, const float **states, size_t *ld,
+                        struct err *e);
     /* Set *weights to a host copy of the cross-attention of rows [row, row +
      * n), with stride *ld, under the same rules. A row has a weight for each
      * token of its source; they sum to 1. The weights are those of the decoder

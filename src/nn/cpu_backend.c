@@ -35,9 +35,13 @@ struct cpu_executor {
     float *hidden;              /* [rows, ws.ld] */
     int n_rows;                 /* of the last pass */
     float *cross;               /* [rows, cross_ld] attention of the last
-                                   pass, if has_cross */
+                                   pass */
     size_t cross_ld;
-    bool has_cross;
+    float *ffn_in;              /* [rows, ws.ld] STATE_FFN of the last pass */
+    float *encoded;             /* [rows, ws.ld] STATE_SOURCE of the last forced
+                                   pass; NULL: the executor has slots */
+    int n_encoded;              /* its rows */
+    unsigned has;               /* what the last pass kept: enum pass_want */
     float *cross_scratch;       /* see struct decoder_pass */
     int project_rows;           /* rows that are projected together */
     float *logits;              /* [project_rows, ws.ld_vocab] */
@@ -102,24 +106,25 @@ static void cpu_slot_drop(struct executor *x, int32_t slot)
 /* ---- passes ------------------------------------------------------------- */
 
 /* A pass without rows yet. */
-static struct decoder_pass cpu_pass(struct cpu_executor *c, bool attend)
+static struct decoder_pass cpu_pass(struct cpu_executor *c, unsigned want)
 {
-    c->has_cross = attend;
-    return (struct decoder_pass){ .rows = c->rows, .hidden = c->hidden,
-                                  .cross = attend ? c->cross : NULL,
-                                  .cross_ld = c->cross_ld,
-                                  .cross_scratch = c->cross_scratch };
+    c->has = want;
+    return (struct decoder_pass){
+        .rows = c->rows, .hidden = c->hidden,
+        .cross = want & WANT_ATTENTION ? c->cross : NULL,
+        .cross_ld = c->cross_ld, .cross_scratch = c->cross_scratch,
+        .ffn_in = want & WANT_FFN ? c->ffn_in : NULL };
 }
 
 static enum status cpu_run(struct executor *x, const struct pass_row *rows,
-                           int n, bool attend, struct err *e)
+                           int n, unsigned want, struct err *e)
 {
     struct cpu_executor *c = cpu_of(x);
-    struct decoder_pass p = cpu_pass(c, attend);
+    struct decoder_pass p = cpu_pass(c, want);
 
     (void)e;
     p.n = n;
-    assert(n > 0 && n <= x->limits.rows);
+    assert(n > 0 && n <= x->limits.rows && !(want & WANT_SOURCE));
     for (int i = 0; i < n; i++) {
         assert(rows[i].lane >= 0 && rows[i].lane < x->limits.lanes);
         c->rows[i] = (struct decoder_row){ &c->lanes[rows[i].lane],
@@ -143,14 +148,17 @@ static void encode_forced(struct cpu_executor *c, const struct source *src,
     crosskv_fill(&c->forced, &c->ws, c->ws.x, rows);
     for (int i = 0; i < n; at += src[i++].n)
         c->parts[i] = crosskv_part(&c->forced, c->net, at, src[i].n);
+    c->n_encoded = rows;
+    if (c->has & WANT_SOURCE)
+        memcpy(c->encoded, c->ws.x, (size_t)rows * c->ws.ld * sizeof(float));
 }
 
 static enum status cpu_force(struct executor *x, const struct source *src,
                              int n_src, const struct forced_text *text, int n,
-                             bool attend, struct err *e)
+                             unsigned want, struct err *e)
 {
     struct cpu_executor *c = cpu_of(x);
-    struct decoder_pass p = cpu_pass(c, attend);
+    struct decoder_pass p = cpu_pass(c, want);
 
     (void)e;
     assert(!x->limits.slots);
@@ -248,15 +256,21 @@ static enum status cpu_distances(struct executor *x, int row, int n,
     return ST_OK;
 }
 
-static enum status cpu_read(struct executor *x, int row, int n,
-                            const float **states, size_t *ld, struct err *e)
+static enum status cpu_read(struct executor *x, enum state_kind kind, int row,
+                            int n, const float **states, size_t *ld,
+                            struct err *e)
 {
     const struct cpu_executor *c = cpu_of(x);
+    const float *from = kind == STATE_FINAL ? c->hidden
+                      : kind == STATE_FFN ? c->ffn_in : c->encoded;
 
     (void)e;
-    assert(row >= 0 && n >= 0 && row + n <= c->n_rows);
+    assert(kind != STATE_FFN || c->has & WANT_FFN);
+    assert(kind != STATE_SOURCE || c->has & WANT_SOURCE);
+    assert(row >= 0 && n >= 0 &&
+           row + n <= (kind == STATE_SOURCE ? c->n_encoded : c->n_rows));
     *ld = c->ws.ld;
-    *states = c->hidden + (size_t)row * c->ws.ld;
+    *states = from + (size_t)row * c->ws.ld;
     return ST_OK;
 }
 
@@ -267,7 +281,8 @@ static enum status cpu_attention(struct executor *x, int row, int n,
     const struct cpu_executor *c = cpu_of(x);
 
     (void)e;
-    assert(c->has_cross && row >= 0 && n >= 0 && row + n <= c->n_rows);
+    assert(c->has & WANT_ATTENTION);
+    assert(row >= 0 && n >= 0 && row + n <= c->n_rows);
     *ld = c->cross_ld;
     *weights = c->cross + (size_t)row * c->cross_ld;
     return ST_OK;
@@ -293,6 +308,8 @@ static void cpu_executor_free(struct executor *x)
     free(c->parts);
     free(c->rows);
     mem_free(c->hidden);
+    mem_free(c->ffn_in);
+    mem_free(c->encoded);
     mem_free(c->cross);
     mem_free(c->cross_scratch);
     mem_free(c->logits);
@@ -322,6 +339,8 @@ static enum status cpu_executor_alloc(struct cpu_executor *c, struct err *e)
     c->parts = calloc(n, sizeof *c->parts);
     c->rows = calloc(n, sizeof *c->rows);
     c->hidden = mem_zalloc(n * c->ws.ld, sizeof *c->hidden);
+    c->ffn_in = mem_alloc(n * c->ws.ld, sizeof *c->ffn_in);
+    if (!l->slots) c->encoded = mem_alloc(n * c->ws.ld, sizeof *c->encoded);
     c->cross_ld = (size_t)pad_to(max_of(l->max_source, 1), 16);
     c->cross = mem_alloc(n * c->cross_ld, sizeof *c->cross);
     c->cross_scratch = mem_alloc((size_t)pool_threads(c->pool) *
@@ -329,8 +348,9 @@ static enum status cpu_executor_alloc(struct cpu_executor *c, struct err *e)
                                  c->cross_ld, sizeof *c->cross_scratch);
     c->logits = mem_alloc(few * c->ws.ld_vocab, sizeof *c->logits);
     c->block_max = mem_alloc(few * (size_t)c->blocks, sizeof *c->block_max);
-    if (c->lanes && c->parts && c->rows && c->hidden && c->cross &&
-        c->cross_scratch && c->logits && c->block_max)
+    if (c->lanes && c->parts && c->rows && c->hidden && c->ffn_in &&
+        (c->encoded || l->slots) && c->cross && c->cross_scratch &&
+        c->logits && c->block_max)
         return ST_OK;
     return err_nomem(e, "a batch; try a smaller batch or beam");
 }

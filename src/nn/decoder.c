@@ -294,6 +294,9 @@ static void decoder_run_layer(struct layer_work *w)
                ACT_NONE, 1);
     sublayer_out(ws, &l->cross_norm, n);
 
+    if (w->p->ffn_in && w->layer + 1 == ws->net->w->cfg.decoder_layers)
+        memcpy(w->p->ffn_in, sublayer_in(ws, &l->ffn_norm, n),
+               (size_t)n * ws->ld * sizeof(float));
     net_ffn(ws, &l->ffn_norm, &l->up, &l->down, n);
 }
 

@@ -54,6 +54,8 @@ struct decoder_pass {
                                    config.attention_layer, heads averaged,
                                    [n, cross_ld] */
     size_t cross_ld;            /* at least the longest source of the rows */
+    float *ffn_in;              /* out, or NULL: STATE_FFN of each row,
+                                   [n, ws->ld] */
     float *cross_scratch;       /* when cross is set: for each thread
                                    [CROSS_QUERIES, heads, cross_ld] */
     layer_probe *probe;         /* or NULL */

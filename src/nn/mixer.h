@@ -13,19 +13,22 @@
  * search needs to look at the listed tokens and the model's best tokens only. A
  * row with keep = 1 and no listed tokens costs nothing.
  *
- * After each pass the batch first calls `list`, which sees the decoder states
- * and names the tokens. Then the rows are projected. Then it calls `mix`, which
- * sees the model's probabilities of the listed tokens and sets the weights. A
- * mixer whose weights do not depend on these probabilities sets them in `list`,
- * and has no `mix`.
+ * After each pass the batch first calls `ask` of all mixers that have it. There
+ * a mixer puts its rows into the queue of a search that the sentences of the
+ * pass share, because one search for many rows costs less (struct pass_search).
+ * The batch then runs that search. Next it calls `list`, which sees the decoder
+ * states and names the tokens. Then the rows are projected. Then it calls
+ * `mix`, which sees the model's probabilities of the listed tokens and sets the
+ * weights. A mixer whose weights do not depend on these probabilities sets them
+ * in `list`, and has no `mix`.
  *
  * A mixer also explains itself: for each token of a final translation it tells
  * the weight that the memory had, and the votes.
  *
  * The life of a mixer:
  *   1. `first`, at most once, when the sentence enters the batch
- *   2. for each pass with rows of the sentence: `list`, then `mix` with the
- *      same rows, unless an error comes between them
+ *   2. for each pass with rows of the sentence: `ask`, `list`, then `mix` with
+ *      the same rows, unless an error comes between them
  *   3. `explain`, for each part of each final translation
  *   4. `end`, when the sentence leaves the batch: it is finished, or it was
  *      removed, or a call failed
@@ -37,14 +40,14 @@
  * calls after it, also after the worker is gone. No function up to `end` may
  * allocate memory.
  *
- * `list` and `explain` may fail only because a function of the executor failed,
- * and return the error of that function. An error stops the worker, and all
- * requests that have a sentence in its batch are answered with the error. A
- * mixer that has nothing to say about a row leaves it unchanged; that is no
- * error.
+ * `ask`, `list`, `explain` and the shared search may fail only because a
+ * function of the executor failed, and return the error of that function. An
+ * error stops the worker, and all requests that have a sentence in its batch
+ * are answered with the error. A mixer that has nothing to say about a row
+ * leaves it unchanged; that is no error.
  *
- * An implementation has a struct mixer as its first member. `first` and `mix`
- * may be NULL, the other functions not. */
+ * An implementation has a struct mixer as its first member. `first`, `ask`,
+ * `mix` and `pair` may be NULL, the other functions not. */
 #ifndef NN_MIXER_H
 #define NN_MIXER_H
 
@@ -149,11 +152,29 @@ struct explanation {
 
 struct mixer;
 
+/* A search that several sentences of a batch share. It belongs to the worker of
+ * the batch. Mixers put queries into its queue; `run` answers all of them and
+ * empties the queue. An implementation has a struct pass_search as its first
+ * member. */
+struct pass_search {
+    enum status (*run)(struct pass_search *s, struct executor *x,
+                       struct err *e);
+};
+
+/* A stored pair that an explanation names. The texts belong to the mixer. */
+struct mixer_pair {
+    const char *source, *target;
+    int64_t id;
+};
+
 struct mixer_ops {
     /* Guess the first tokens of the translation. May be NULL; called only if
      * search_options.draft is set. The caller has set *out to zero; out->token
      * is not used. */
     void (*first)(struct mixer *m, struct guess *out);
+    /* May be NULL. Put queries for the rows into the queue of `search`. */
+    enum status (*ask)(struct mixer *m, const struct mixer_rows *in,
+                       struct err *e);
     /* Name the tokens of each row. The caller has set every out[i] to "not
      * changed". */
     enum status (*list)(struct mixer *m, const struct mixer_rows *in,
@@ -173,6 +194,11 @@ struct mixer_ops {
      * both from 0. The weight is 0 if nothing was recorded; hyp and pos may be
      * any numbers. */
     struct explanation (*explanation)(const struct mixer *m, int hyp, int pos);
+    /* May be NULL. The votes of some mixers name pairs of the mixer's own list;
+     * this sets *out to pair i of that list, and returns false after the last.
+     * The votes of other mixers name pairs by their index among those that
+     * `prepare` got (knn/system.h). They have no such list. */
+    bool (*pair)(const struct mixer *m, int i, struct mixer_pair *out);
     /* Called exactly once for a sentence that entered a batch. Release what
      * only decoding needs, such as keys. What `explain` recorded stays. */
     void (*end)(struct mixer *m);
@@ -182,12 +208,15 @@ struct mixer_ops {
 
 struct mixer {
     const struct mixer_ops *ops;
-    bool attends;               /* `list`, `mix` and `explain` may ask the
-                                   executor for the attention of their rows */
+    unsigned want;              /* what `ask`, `list`, `mix` and `explain` read
+                                   of a pass, besides the final states: bits of
+                                   enum pass_want */
+    struct pass_search *search; /* that `ask` uses, set before the sentence
+                                   enters the batch; NULL: none */
 };
-static inline bool mixer_attends(const struct mixer *m)
+static inline unsigned mixer_want(const struct mixer *m)
 {
-    return m && m->attends;
+    return m ? m->want : 0;
 }
 
 #endif

@@ -403,7 +403,8 @@ static enum status decode_again(struct batch *b, struct lane *l, int hyp,
     for (int at = 0, n; !st && at < h->n; at += n) {
         n = add_final_rows(b, l, h, at, &last);
         st = b->x->ops->run(b->x, b->rows, n,
-                            h->attention || mixer_attends(j->mixer), e);
+                            mixer_want(j->mixer) |
+                            (h->attention ? WANT_ATTENTION : 0), e);
         if (!st && h->attention) st = copy_attention(b, j, h, at, n, e);
         if (!st && j->o.explain && j->mixer)
             st = j->mixer->ops->explain(j->mixer, &(struct mixer_reading){

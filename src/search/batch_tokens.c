@@ -46,6 +46,27 @@ static void ask_for_row(struct batch *b, const struct lane *l, int r)
         .listed_logit = b->listed_logit + (size_t)r * PROJECT_LISTED };
 }
 
+/* Let the mixers put their queries into the queues of the searches that they
+ * share, and run these. A search whose queue is empty does nothing. */
+static enum status batch_search(struct batch *b, struct err *e)
+{
+    enum status st = ST_OK;
+
+    for (int i = 0; !st && i < b->limits.lanes; i++) {
+        struct lane *l = &b->lanes[i];
+        struct mixer *m = l->job ? l->job->mixer : NULL;
+        struct mixer_rows in = mixer_rows_of(b, l);
+
+        if (m && m->ops->ask && in.n) st = m->ops->ask(m, &in, e);
+    }
+    for (int i = 0; !st && i < b->limits.lanes; i++) {
+        struct mixer *m = b->lanes[i].job ? b->lanes[i].job->mixer : NULL;
+
+        if (m && m->search) st = m->search->run(m->search, b->x, e);
+    }
+    return st;
+}
+
 /* Let the mixer of a lane name its tokens, and ask for the rows. */
 static enum status list_lane(struct batch *b, struct lane *l, struct err *e)
 {
@@ -151,22 +172,24 @@ static void set_continuations(struct batch *b, int row)
     memcpy(s->guesses, m->guesses, sizeof s->guesses);
 }
 
-/* Whether a mixer of the batch looks at the attention of its rows. */
-static bool batch_attends(const struct batch *b)
+/* What the mixers of the batch read of a pass. */
+static unsigned batch_want(const struct batch *b)
 {
+    unsigned want = 0;
+
     for (int i = 0; i < b->limits.lanes; i++)
-        if (b->lanes[i].job && mixer_attends(b->lanes[i].job->mixer))
-            return true;
-    return false;
+        if (b->lanes[i].job) want |= mixer_want(b->lanes[i].job->mixer);
+    return want;
 }
 
 enum status batch_run_pass(struct batch *b, struct err *e)
 {
-    enum status st = b->x->ops->run(b->x, b->rows, b->n_rows,
-                                    batch_attends(b), e);
+    enum status st = b->x->ops->run(b->x, b->rows, b->n_rows, batch_want(b),
+                                    e);
 
     for (int i = 0; i < b->n_rows; i++)
         b->mix[i] = (struct mixture){ .keep = 1 };
+    if (!st) st = batch_search(b, e);
     for (int i = 0; !st && i < b->limits.lanes; i++)
         if (b->lanes[i].job) st = list_lane(b, &b->lanes[i], e);
     if (!st) st = b->x->ops->project(b->x, 0, b->n_rows, b->projected, e);

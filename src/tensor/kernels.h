@@ -106,15 +106,26 @@ struct row_stats {
 /* out[q][i] = |query q - key i|^2, the sum of squared differences, in an order
  * that depends on neither n_q nor n. (|q|^2 + |k|^2 - 2 q k would be faster,
  * but rounding would destroy the small distances, which matter most.) Keys are
- * f32, or int8 with one scale per key. Rows of keys are aligned to 64 bytes and
- * padded with zeros to a multiple of 64 bytes. Rows of queries are padded to 16
- * floats; the padding may have any value. */
+ * f32, IEEE half floats, or int8 with one scale per key. Rows of keys are
+ * aligned to 64 bytes and padded with zeros to a multiple of 64 bytes. Rows of
+ * queries are padded to 16 floats; the padding may have any value. */
 struct distances {
     const float *q; size_t ldq; int n_q;        /* [n_q, d] */
     const void *keys; size_t ldk; int n;        /* [n, d] */
     const float *scale;                         /* [n], int8 only */
     int d;
     float *out; size_t ldo;                     /* [n_q, n] */
+};
+
+/* Which of the keys of a panel may be near to each row: bit i of mask[r] is set
+ * unless base[i] + factor * y[r][i] >= limit[r]. If one of the numbers is NaN,
+ * the bit is set. All tables set the same bits. */
+struct near {
+    const float *base;                          /* [PANEL] */
+    float factor;                               /* 1 or -2 */
+    const float *y; size_t ldy; int rows;       /* [rows, PANEL] */
+    const float *limit;                         /* [rows] */
+    uint64_t *mask;                             /* [rows] out */
 };
 
 struct kernels {
@@ -141,6 +152,10 @@ struct kernels {
      * s = 1. NaN and infinity give an unspecified byte. */
     void (*quantize)(const float *x, size_t ldx, int rows, int k, uint8_t *q,
                      float *s);
+    /* The same for rows of IEEE half floats, padded with zeros to a multiple of
+     * 32. */
+    void (*quantize_f16)(const uint16_t *x, size_t ldx, int rows, int k,
+                         uint8_t *q, float *s);
 
     /* y = (x - mean) / sqrt(var + eps) * gain + bias, per row of d. */
     void (*layer_norm)(const float *x, size_t ldx, int rows, int d,
@@ -155,7 +170,9 @@ struct kernels {
                       struct row_stats *out);
 
     void (*distances_f32)(const struct distances *a);
+    void (*distances_f16)(const struct distances *a);
     void (*distances_i8)(const struct distances *a);
+    void (*mask_near)(const struct near *a);
 };
 
 /* The table for an ISA, or NULL if this build or CPU does not support it. */

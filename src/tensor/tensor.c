@@ -1,6 +1,7 @@
 /* tensor.c - element types, and reading single rows of weight matrices. */
 #include "tensor/tensor.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/invariant.h"
@@ -78,4 +79,44 @@ uint16_t f32_to_bf16(float f)
         return (uint16_t)(u >> 16 | 0x40);
     u += 0x7fff + (u >> 16 & 1);
     return (uint16_t)(u >> 16);
+}
+
+float f16_to_f32(uint16_t h)
+{
+    int exponent = h >> 10 & 31, mantissa = h & 1023;
+    float v;
+
+    if (exponent == 31) v = mantissa ? NAN : INFINITY;
+    else if (exponent) v = ldexpf((float)(mantissa + 1024), exponent - 25);
+    else v = ldexpf((float)mantissa, -24);
+    return h & 0x8000 ? -v : v;
+}
+
+/* The bits of a magnitude u / 2^shift, rounded to nearest even. */
+static uint32_t round_bits(uint32_t u, int shift)
+{
+    uint32_t half = 1u << (shift - 1), low = u & ((1u << shift) - 1);
+
+    u >>= shift;
+    return u + (low > half || (low == half && u & 1));
+}
+
+uint16_t f32_to_f16(float f)
+{
+    uint32_t u, sign, exponent;
+
+    memcpy(&u, &f, sizeof u);
+    sign = u >> 16 & 0x8000;
+    u &= 0x7fffffff;
+    if (u > 0x7f800000) return (uint16_t)(sign | 0x7e00);       /* NaN */
+    if (u >= 0x47800000) return (uint16_t)(sign | 0x7c00);      /* 2^16 on */
+    exponent = u >> 23;
+    if (exponent < 102) return (uint16_t)sign;  /* below 2^-25: 0 */
+    /* From 2^-14 on, half floats are normal: subtract the difference of the
+     * biases and drop 13 bits; a carry goes to the exponent. Below, the bits
+     * of the mantissa count in units of 2^-24. */
+    if (exponent >= 113)
+        return (uint16_t)(sign | round_bits(u - (112u << 23), 13));
+    return (uint16_t)(sign | round_bits((u & 0x7fffff) | 0x800000,
+                                        (int)(126 - exponent)));
 }

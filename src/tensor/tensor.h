@@ -67,5 +67,8 @@ static inline float bf16_to_f32(uint16_t b)
     return v.f;
 }
 uint16_t f32_to_bf16(float f);                  /* rounds to nearest even */
+/* IEEE half floats. Numbers that are too large become infinity. */
+float f16_to_f32(uint16_t h);                   /* exact */
+uint16_t f32_to_f16(float f);                   /* rounds to nearest even */
 
 #endif

@@ -12,6 +12,7 @@
 
 SIZE(skmt_error, 512);
 SIZE(skmt_option_info, 40);
+SIZE(skmt_system_info, 48);
 SIZE(skmt_piece, 40);
 SIZE(skmt_tm_info, 80);
 SIZE(skmt_tm_state, 40);
@@ -25,6 +26,8 @@ SIZE(skmt_recovery, 32);
 SIZE(skmt_translation, 40);
 SIZE(skmt_words_info, 64);
 SIZE(skmt_link, 8);
+SIZE(skmt_entry, 88);
+SIZE(skmt_datastore_progress, 56);
 
 SAME(ok, SKMT_OK, 0);
 SAME(nomem, SKMT_ERR_NOMEM, 1);

@@ -28,6 +28,13 @@ missing.
   > run score score --ref a.en a.mt
   > run tune tune -M a.tm --dev dev.tsv --m 1 --k 1 --tau 50,100 -o a.settings
   > run align align a.tsv --memory a.tm -o a.links
+  > run knn-build knn build --memory a.tm -o a.knn
+  > cp a.knn c.knn; run knn-add knn add c.knn --memory a.tm
+  > run knn-delete knn delete c.knn --id 1
+  > run knn-check knn check a.knn
+  > run knn-info knn info a.knn
+  > run knn-sample knn sample a.knn
+  > run knn-compact knn compact a.knn -o b.knn
   > run info info
   > run convert convert --from tiny --type f32 -o tiny.skmt
   > run tm-delete tm delete a.tm 1
@@ -50,17 +57,17 @@ missing.
   >     name, status = line.split()
   >     r = json.load(open(name + ".json"))
   >     if list(r) != keys: fail("has other keys:", list(r))
-  >     if r["command"] != name.replace("tm-", "tm "): fail("says", r["command"])
+  >     if r["command"] != name.replace("tm-", "tm ").replace("knn-", "knn "): fail("says", r["command"])
   >     if r["skmt_version"] != os.environ["VERSION"]: fail("version", r["skmt_version"])
   >     if r["arguments"][0] != "skmt" or r["arguments"][-2:] != ["--record", name + ".json"]: fail("arguments", r["arguments"])
   >     if r["exit_status"] != int(status): fail("status", r["exit_status"])
   >     if set(r["options"]) != listed[name] - {"help"}: fail("options differ:", set(r["options"]) ^ listed[name])
   >     if len(r["started"]) != 20 or not r["processor"] or not r["isa"]: fail("machine or time")
-  >     if (r["memory"] is not None) != (name.startswith("tm-") or name in ("translate", "learn", "tune", "align")): fail("memory", r["memory"])
-  >     if (r["model"] is not None) != (name in ("translate", "learn", "tune", "info", "tm-search", "tm-warm")): fail("model", r["model"])
+  >     if (r["memory"] is not None) != (name.startswith("tm-") or name in ("translate", "learn", "tune", "align", "knn-build", "knn-add")): fail("memory", r["memory"])
+  >     if (r["model"] is not None) != (name in ("translate", "learn", "tune", "info", "tm-search", "tm-warm", "knn-build", "knn-add", "knn-sample")): fail("model", r["model"])
   >     if r["model"] and r["model"]["sha256"] != sha(os.environ["SKMT_MODEL"]): fail("model's checksum")
   >     for o in r["outputs"]:
-  >         if name not in ("convert", "tm-export", "translate", "learn", "tune", "align"): fail("has an output", o)
+  >         if name not in ("convert", "tm-export", "translate", "learn", "tune", "align", "knn-build", "knn-compact"): fail("has an output", o)
   >         if o["sha256"] != sha(o["path"]) or o["bytes"] != os.path.getsize(o["path"]): fail("output's checksum")
   >     if r["options"].get("output") and len(r["outputs"]) != 1: fail("no output")
   > EOF

@@ -70,7 +70,7 @@ The options for steering.
   2
   $ skmt translate -M my.tm --preset sk3 one; skmt translate -M my.tm --lambda 2 one; skmt translate -M my.tm --k 65 one
   skmt: --preset: "sk3" is not one of auto|learned|sk1|sk2|paper-sk1|paper-sk2
-  skmt: --lambda: "2" is not a number from 0 to 1
+  skmt: --lambda: "2" is not a number from -1 to 1
   skmt: --k: "65" is not a whole number from 0 to 64
   [2]
 

@@ -71,7 +71,8 @@ static inline void suite_read(struct executor *x, int row, int n, float *out)
     const float *states = NULL;
     struct err e;
 
-    if (!CHECK_OK(x->ops->read(x, row, n, &states, &ld, &e), &e)) return;
+    if (!CHECK_OK(x->ops->read(x, STATE_FINAL, row, n, &states, &ld, &e), &e))
+        return;
     CHECK(ld >= d);
     for (int i = 0; i < n; i++)
         memcpy(out + (size_t)i * d, states + (size_t)i * ld,
@@ -102,12 +103,12 @@ static inline void suite_rows_are_independent(const struct backend *b)
                 rows[i] = suite_last_row(&h[i]);
             }
             if (turn == 0) {
-                CHECK_OK(x->ops->run(x, rows, 2, false, &e), &e);
+                CHECK_OK(x->ops->run(x, rows, 2, 0, &e), &e);
                 suite_read(x, 0, 2, together);
                 continue;
             }
             for (int i = 0; i < 2; i++) {
-                CHECK_OK(x->ops->run(x, &rows[i], 1, false, &e), &e);
+                CHECK_OK(x->ops->run(x, &rows[i], 1, 0, &e), &e);
                 suite_read(x, 0, 1, alone + (size_t)i * d);
             }
         }
@@ -140,7 +141,7 @@ static inline void suite_encodes_lanes(const struct backend *b)
 
             suite_append(x, &h, b->cfg->start_id);
             row = suite_last_row(&h);
-            CHECK_OK(x->ops->run(x, &row, 1, false, &e), &e);
+            CHECK_OK(x->ops->run(x, &row, 1, 0, &e), &e);
             suite_read(x, 0, 1, out + (size_t)(2 * turn + i) * d);
         }
         executor_free(x);
@@ -182,14 +183,14 @@ static inline void suite_check_weights(const float *weights, int n)
  * their states to out. */
 static inline void suite_run_part(struct executor *x,
                                   const struct suite_hyp *h, int from,
-                                  bool attend, float *out)
+                                  unsigned want, float *out)
 {
     struct pass_row rows[SUITE_LEN];
     struct err e;
 
     for (int i = from; i < h->n; i++)
         rows[i - from] = (struct pass_row){ h->lane, h->token[i], i, h->path };
-    CHECK_OK(x->ops->run(x, rows, h->n - from, attend, &e), &e);
+    CHECK_OK(x->ops->run(x, rows, h->n - from, want, &e), &e);
     suite_read(x, 0, h->n - from, out);
 }
 
@@ -295,7 +296,7 @@ static inline void suite_lanes_attend(const struct backend *b)
             rows[2 * i + t] = (struct pass_row){ i, h[i].token[t], t,
                                                  h[i].path };
     }
-    CHECK_OK(x->ops->run(x, rows, 2 * SUITE_LANES, true, &e), &e);
+    CHECK_OK(x->ops->run(x, rows, 2 * SUITE_LANES, WANT_ATTENTION, &e), &e);
     for (int i = 0; i < SUITE_LANES; i++)
         suite_read_attention(x, 2 * i, 2, n_src[i], together + 2 * i);
     for (int i = 0; i < SUITE_LANES; i++) {
@@ -336,7 +337,7 @@ static inline void suite_force_equals_run(const struct backend *b)
         for (int t = 0; t < 4; t++) tokens[i][t] = suite_token(b, 3 * i + t);
         text[i] = (struct forced_text){ of[i], tokens[i], rows[i] };
     }
-    CHECK_OK(f->ops->force(f, src, 2, text, TEXTS, true, &e), &e);
+    CHECK_OK(f->ops->force(f, src, 2, text, TEXTS, WANT_ATTENTION, &e), &e);
     suite_read(f, 0, ROWS, forced);
     suite_read_attention(f, 0, ROWS, 2, attention);
     suite_read_attention(f, 4, 2, 3, attention + 4);

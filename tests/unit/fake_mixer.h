@@ -72,7 +72,8 @@ static inline enum status fake_remember(struct fake_mixer *f,
     const struct seen *before;
     const float *state;
     size_t ld;
-    enum status st = in->x->ops->read(in->x, in->row + i, 1, &state, &ld, e);
+    enum status st = in->x->ops->read(in->x, STATE_FINAL, in->row + i, 1,
+                                     &state, &ld, e);
 
     if (st || !CHECK(s.n < FAKE_LEN && s.n < f->job->max_len &&
                      f->n_seen < (int)COUNT(f->seen)))
@@ -233,7 +234,8 @@ static inline double *fake_logprobs(const struct fake_mixer *f,
     size_t ld;
     struct err e;
 
-    CHECK_OK(in->x->ops->read(in->x, in->row + i, 1, &row, &ld, &e), &e);
+    CHECK_OK(in->x->ops->read(in->x, STATE_FINAL, in->row + i, 1, &row, &ld,
+                              &e), &e);
     for (int k = 0; row && k < d; k++) state[k] = (double)row[k];
     lp = naive_logprobs(f->nv, state, 1);
     free(state);
@@ -287,7 +289,8 @@ static inline enum status fake_explain(struct mixer *m,
     f->told[in->hyp] += in->n;
     if (!f->nv) return ST_OK;
     p = naive_run(f->nv, f->job->src, f->job->n_src, h->tokens, h->n - 1);
-    CHECK_OK(in->x->ops->read(in->x, in->row, in->n, &state, &ld, e), e);
+    CHECK_OK(in->x->ops->read(in->x, STATE_FINAL, in->row, in->n, &state, &ld,
+                              e), e);
     for (int t = 0; t < in->n; t++)
         CHECK(fake_is_state(state + (size_t)t * ld,
                             p.hidden + (in->from + t) * f->nv->o->d));

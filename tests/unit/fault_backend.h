@@ -106,23 +106,23 @@ static inline void fault_slot_drop(struct executor *x, int32_t slot)
 
 static inline enum status fault_run(struct executor *x,
                                     const struct pass_row *rows, int n,
-                                    bool attend, struct err *e)
+                                    unsigned want, struct err *e)
 {
     struct executor *in = fault_of(x)->inner;
 
     if (fault_call(x, FAULT_RUN, e)) return ST_DEVICE;
-    return in->ops->run(in, rows, n, attend, e);
+    return in->ops->run(in, rows, n, want, e);
 }
 
 static inline enum status fault_force(struct executor *x,
                                       const struct source *src, int n_src,
                                       const struct forced_text *text, int n,
-                                      bool attend, struct err *e)
+                                      unsigned want, struct err *e)
 {
     struct executor *in = fault_of(x)->inner;
 
     if (fault_call(x, FAULT_FORCE, e)) return ST_DEVICE;
-    return in->ops->force(in, src, n_src, text, n, attend, e);
+    return in->ops->force(in, src, n_src, text, n, want, e);
 }
 
 static inline enum status fault_project(struct executor *x, int row, int n,
@@ -145,14 +145,14 @@ static inline enum status fault_distances(struct executor *x, int row, int n,
     return in->ops->distances(in, row, n, keys, from, n_keys, out, ldo, e);
 }
 
-static inline enum status fault_read(struct executor *x, int row, int n,
-                                     const float **states, size_t *ld,
-                                     struct err *e)
+static inline enum status fault_read(struct executor *x, enum state_kind kind,
+                                     int row, int n, const float **states,
+                                     size_t *ld, struct err *e)
 {
     struct executor *in = fault_of(x)->inner;
 
     if (fault_call(x, FAULT_READ, e)) return ST_DEVICE;
-    return in->ops->read(in, row, n, states, ld, e);
+    return in->ops->read(in, kind, row, n, states, ld, e);
 }
 
 static inline enum status fault_attention(struct executor *x, int row, int n,

@@ -37,14 +37,14 @@ static inline enum status fixed_distances(struct executor *x, int row, int n,
     return ST_OK;
 }
 
-static inline enum status fixed_read(struct executor *x, int row, int n,
-                                     const float **states, size_t *ld,
-                                     struct err *e)
+static inline enum status fixed_read(struct executor *x, enum state_kind kind,
+                                     int row, int n, const float **states,
+                                     size_t *ld, struct err *e)
 {
     const struct fixed_rows *f = (const struct fixed_rows *)(void *)x;
 
     (void)e;
-    CHECK(row >= 0 && row + n <= f->n);
+    CHECK(kind != STATE_SOURCE && row >= 0 && row + n <= f->n);
     *states = f->rows + (size_t)row * f->ld;
     *ld = f->ld;
     return ST_OK;

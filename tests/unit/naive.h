@@ -281,10 +281,11 @@ static inline double *naive_encode(const struct naive *m, const int32_t *src,
 
 /* The states [n, d] of the decoder after reading ids[n]; ids[0] is the start
  * token. weights: those of the attention layer over the source, see
- * naive_attention. */
+ * naive_attention. ffn [n, d]: the input of the last feed-forward block; both
+ * may be NULL. */
 static inline double *naive_decode(const struct naive *m, const double *mem,
                                    int n_src, const int32_t *ids, int n,
-                                   double *weights)
+                                   double *weights, double *ffn)
 {
     double *x = naive_embed(m, "tgt", ids, n), *in;
     int kept = m->o->attention_layer;
@@ -301,6 +302,7 @@ static inline double *naive_decode(const struct naive *m, const double *mem,
                   naive_attention(m, l, "xatt", in, n, mem, n_src, false,
                                   i == kept ? weights : NULL));
         in = naive_in(m, l, "ln3", x, n);
+        if (ffn) memcpy(ffn, in, (size_t)(n * m->o->d) * sizeof *ffn);
         naive_out(m, l, "ln3", x, n, in,
                   naive_ffn(m, l, in, n, m->o->dec_ffn));
     }
@@ -333,6 +335,8 @@ struct naive_pass {
     double *hidden;             /* [n, d] */
     double *logprob;            /* [n, vocab] */
     double *attention;          /* [n, n_src] */
+    double *ffn;                /* [n, d] STATE_FFN */
+    double *source;             /* [n_src, d] STATE_SOURCE */
 };
 
 /* tgt has neither start token nor EOS; the result has n_tgt + 1 rows. */
@@ -342,14 +346,14 @@ static inline struct naive_pass naive_run(const struct naive *m,
 {
     struct naive_pass p = { .n = n_tgt + 1, .n_src = n_src };
     int32_t *in = calloc((size_t)p.n, sizeof *in);
-    double *mem = naive_encode(m, src, n_src);
 
     in[0] = 2;
     if (n_tgt) memcpy(in + 1, tgt, (size_t)n_tgt * sizeof *in);
     p.attention = naive_rows(p.n, n_src);
-    p.hidden = naive_decode(m, mem, n_src, in, p.n, p.attention);
+    p.ffn = naive_rows(p.n, m->o->d);
+    p.source = naive_encode(m, src, n_src);
+    p.hidden = naive_decode(m, p.source, n_src, in, p.n, p.attention, p.ffn);
     p.logprob = naive_logprobs(m, p.hidden, p.n);
-    free(mem);
     free(in);
     return p;
 }
@@ -359,6 +363,8 @@ static inline void naive_pass_release(struct naive_pass *p)
     free(p->hidden);
     free(p->logprob);
     free(p->attention);
+    free(p->ffn);
+    free(p->source);
 }
 
 #endif

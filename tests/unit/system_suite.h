@@ -7,17 +7,41 @@
 
 #include "backend_suite.h"
 #include "engine/options.h"
+#include "knn/entries.h"
 #include "knn/key_builder.h"
 #include "knn/system.h"
+#include "tensor/tensor.h"
 
 enum { SYSTEM_PAIRS = 3, SYSTEM_TARGET = 5, SYSTEM_BEAM = 3,
        SYSTEM_DRAFTS = 4, SYSTEM_HYPS = 2 };
 
+/* The same pairs as a datastore: f16 keys of all their entries. */
+enum { SYSTEM_ENTRIES = SYSTEM_PAIRS * SYSTEM_TARGET, SYSTEM_D = 64,
+       SYSTEM_SOURCES = 2 * SYSTEM_PAIRS };
+struct system_entries {
+    struct entries s;           /* must be the first member */
+    struct entry_block block;
+    struct entry_span span[SYSTEM_PAIRS];
+    _Alignas(64) uint16_t keys[ENTRY_PANEL][SYSTEM_D];
+    float norm[ENTRY_PANEL];
+    int32_t token[ENTRY_PANEL], pair[ENTRY_PANEL];
+    uint16_t pos[ENTRY_PANEL];
+    /* Two source tokens of each pair, those of the sentence. The first is
+     * aligned to all target tokens but the last, the second to the last. */
+    _Alignas(64) int8_t src_keys[SYSTEM_SOURCES][SYSTEM_D];
+    float src_scale[SYSTEM_SOURCES];
+    int32_t src_token[SYSTEM_SOURCES];
+    uint32_t link_begin[SYSTEM_SOURCES + 1], link[SYSTEM_ENTRIES];
+};
+
 struct system_fix {             /* a mixer that is ready to decode */
+    struct system_entries entries;
+    struct online_view *online; /* the same pairs as corrections */
     const struct steering_system *system;
     const struct backend *backend;
     struct system_pair pairs[SYSTEM_PAIRS];
     int32_t src[SYSTEM_PAIRS][4], tgt[SYSTEM_PAIRS][SYSTEM_TARGET];
+    int32_t sentence[3];        /* the source that is translated */
     void *worker;
     struct mixer *mixer;
 };
@@ -29,9 +53,122 @@ static inline struct system_options system_suite_options(
     static struct trust trust = { .w = { [TRUST_AT_U + TRUST_VOTE_near] = 1,
                                          [TRUST_AT_O_BIAS] = 1 } };
 
+    /* One that always gives the model and 1 or 2 neighbors equal weights. */
+    static struct metak metak = { .k = 2, .temperature = 100, .scale = 1 };
+
     return (struct system_options){
         .k = 2, .eos = b->cfg->eos_id, .trust = &trust, .model_tau = 100,
+        .metak = &metak, .cache = 0.01, .occurrences = 8,
+        .chunk = { 4, 2, 2, 64 }, .chunk_tau = 50, .chunk_lambda = 0.4,
         .weigh = { .tau = 100, .adapter = ADAPTER_DISTANCE, .lambda = 0.5 } };
+}
+
+/* ---- a datastore --------------------------------------------------------- */
+
+static inline struct entry_pair system_entry_pair(const struct entries *s,
+                                                  int32_t pair)
+{
+    static const char *const texts[] = { "zero", "one", "two" };
+
+    CHECK(pair >= 0 && pair < s->n_pairs);
+    return (struct entry_pair){ str_of(texts[pair]), str_of(texts[pair]), pair,
+                                false };
+}
+
+static inline void system_entries_free(struct entries *s) { (void)s; }
+
+static inline void system_fix_sources(struct system_fix *f)
+{
+    struct system_entries *t = &f->entries;
+    uint32_t n = 0;
+
+    for (int i = 0; i < SYSTEM_SOURCES; i++) {
+        t->src_keys[i][i] = 127;
+        t->src_scale[i] = 1 / 127.0f;
+        t->src_token[i] = f->sentence[i % 2];
+        t->link_begin[i] = n;
+        for (int k = 0; k < (i % 2 ? 1 : SYSTEM_TARGET - 1); k++, n++)
+            t->link[n] = n;
+    }
+    t->link_begin[SYSTEM_SOURCES] = n;
+    CHECK_INT(n, SYSTEM_ENTRIES);
+}
+
+/* Put the keys of the pairs, which are floats, into the datastore. */
+static inline void system_fix_entries(struct system_fix *f)
+{
+    static const struct entries_ops ops = { system_entry_pair,
+                                            system_entries_free };
+    struct system_entries *t = &f->entries;
+    int d = f->backend->d, n = 0;
+    float key[SYSTEM_D];
+
+    CHECK(d <= SYSTEM_D && pad_to(d, 32) <= SYSTEM_D);
+    for (int i = 0; i < SYSTEM_PAIRS; i++) {
+        t->span[i] = (struct entry_span){ (uint32_t)n, SYSTEM_TARGET };
+        for (int pos = 0; pos < SYSTEM_TARGET; pos++, n++) {
+            uint16_t *at = t->keys[0] + n * pad_to(d, 32);
+
+            pair_keys_get(f->pairs[i].keys, pos, key);
+            for (int k = 0; k < d; k++) {
+                at[k] = f32_to_f16(key[k]);
+                t->norm[n] += f16_to_f32(at[k]) * f16_to_f32(at[k]);
+            }
+            t->token[n] = f->tgt[i][pos];
+            t->pair[n] = i;
+            t->pos[n] = (uint16_t)pos;
+        }
+    }
+    for (; n < ENTRY_PANEL; n++) t->norm[n] = INFINITY;
+    system_fix_sources(f);
+    t->block = (struct entry_block){
+        .n = SYSTEM_ENTRIES, .keys = t->keys, .norm = t->norm,
+        .token = t->token, .pair = t->pair, .pos = t->pos,
+        .n_pairs = SYSTEM_PAIRS, .span = t->span, .n_src = SYSTEM_SOURCES,
+        .src_keys = t->src_keys[0], .src_scale = t->src_scale,
+        .src_token = t->src_token, .link_begin = t->link_begin,
+        .link = t->link };
+    t->s = (struct entries){
+        .ops = &ops, .holders = 1, .type = ENTRY_F16, .d_model = d, .d = d,
+        .blocks = &t->block, .n_blocks = 1, .n_pairs = SYSTEM_PAIRS,
+        .n = SYSTEM_ENTRIES, .has_sources = true };
+}
+
+/* ---- corrections --------------------------------------------------------- */
+
+/* Policy entries that say that the memory was right. */
+static inline struct kok_block *system_policy(void)
+{
+    struct kok_options o = kok_options_defaults();
+    struct neighbor nb[2] = { { 1, 5, 0, 0, 0 }, { 2, 5, 0, 0, 0 } };
+    struct kok_block *b = NULL;
+    struct err e;
+
+    o.k = 2;
+    CHECK_OK(kok_block_new(&b, 3, o.k, &e), &e);
+    for (int i = 0; i < 3; i++) kok_block_put(b, &o, nb, 2, 5, 0.1);
+    CHECK_INT(kok_block_count(b), 3);
+    return b;
+}
+
+static inline void system_fix_online(struct system_fix *f)
+{
+    struct kok_block *policy = system_policy();
+    struct err e;
+
+    CHECK_OK(online_view_new(&f->online, &e), &e);
+    for (int i = 0; i < SYSTEM_PAIRS; i++) {
+        struct online_view *old = f->online;
+        struct online_pair *p;
+
+        CHECK_OK(online_pair_new(&p, f->pairs[i].keys, str_of("source"),
+                                 str_of("target"), i, &e), &e);
+        CHECK_OK(online_view_add(&f->online, old, p, i ? NULL : policy, &e),
+                 &e);
+        online_pair_drop(p);
+        online_view_drop(old);
+    }
+    kok_block_drop(policy);
 }
 
 static inline void system_fix_keys(struct system_fix *f)
@@ -39,7 +176,7 @@ static inline void system_fix_keys(struct system_fix *f)
     /* Every sentence has at least two tokens. */
     static const int32_t match[] = { 0, 1, 1 };
     static const float same_word[] = { 1, 0.75f, 0.75f };
-    struct key_builder_options ko = { 64, KEY_F32, false };
+    struct key_builder_options ko = { .rows = 64, .type = KEY_F32 };
     struct key_pair pairs[SYSTEM_PAIRS];
     struct key_builder *kb = NULL;
     struct err e;
@@ -69,11 +206,14 @@ static inline struct mixer *system_mixer(const struct system_fix *f,
     struct system_options o = system_suite_options(f->backend);
     struct system_sentence s = {
         .rows = SYSTEM_BEAM + SYSTEM_DRAFTS, .nbest = SYSTEM_HYPS,
-        .max_len = SUITE_LEN, .explain = explain };
+        .max_len = SUITE_LEN, .explain = explain, .source = f->sentence,
+        .n_source = 3, .n_suffix = 1 };
     struct mixer *m = NULL;
     struct err e;
 
     o.weigh.lambda = lambda;
+    o.entries = (struct entries *)(uintptr_t)&f->entries.s;
+    o.online = f->online;
     if (CHECK_OK(f->system->sentence_new(&m, &o, &s, &e), &e))
         CHECK_OK(f->system->prepare(m, f->worker, f->pairs, n, &e), &e);
     return m;
@@ -88,17 +228,23 @@ static inline void system_fix_open(struct system_fix *f,
     memset(f, 0, sizeof *f);
     f->system = system;
     f->backend = b;
+    f->sentence[0] = suite_token(b, 2);
+    f->sentence[1] = suite_token(b, 5);
+    f->sentence[2] = b->cfg->eos_id;
     system_fix_keys(f);
+    system_fix_entries(f);
+    system_fix_online(f);
     if (system->worker_new)
         CHECK_OK(system->worker_new(&f->worker, b, &e), &e);
     f->mixer = system_mixer(f, 0.5, true, SYSTEM_PAIRS);
 }
 
-/* Whether the mixers have given all keys back. */
+/* Whether the mixers have given all keys back: only the fix and its corrections
+ * hold them. */
 static inline bool system_keys_released(const struct system_fix *f)
 {
     for (int i = 0; i < SYSTEM_PAIRS; i++)
-        if (f->pairs[i].keys->refs != 1) return false;
+        if (f->pairs[i].keys->refs != 2) return false;
     return true;
 }
 
@@ -108,6 +254,9 @@ static inline void system_fix_close(struct system_fix *f)
     /* A mixer may live longer than the worker. */
     if (f->mixer) f->mixer->ops->free(f->mixer);
     CHECK(system_keys_released(f));
+    CHECK_INT(f->entries.s.holders, 1);
+    CHECK_INT(f->online->holders, 1);
+    online_view_drop(f->online);
     for (int i = 0; i < SYSTEM_PAIRS; i++) pair_keys_drop(f->pairs[i].keys);
 }
 
@@ -137,7 +286,8 @@ static inline void check_mixture(const struct backend *b,
     }
 }
 
-/* Run list, the projection and mix over n rows of the last pass. */
+/* Run ask, the search, list, the projection and mix over n rows of the last
+ * pass. */
 static inline void system_mix(struct system_fix *f, struct executor *x,
                               const struct mixer_rows *in, struct mixture *out)
 {
@@ -146,6 +296,10 @@ static inline void system_mix(struct system_fix *f, struct executor *x,
     struct err e;
 
     for (int i = 0; i < in->n; i++) out[i] = (struct mixture){ .keep = 1 };
+    if (f->mixer->ops->ask)
+        CHECK_OK(f->mixer->ops->ask(f->mixer, in, &e), &e);
+    if (f->mixer->search)
+        CHECK_OK(f->mixer->search->run(f->mixer->search, x, &e), &e);
     CHECK_OK(f->mixer->ops->list(f->mixer, in, out, &e), &e);
     for (int i = 0; i < in->n; i++)
         p[i] = (struct projection){ .n_listed = out[i].n,
@@ -182,7 +336,7 @@ static inline void suite_mixes(const struct steering_system *system,
             slot_token[h[i].path[t]] = h[i].token[t];
             rows[i] = suite_last_row(&h[i]);
         }
-        CHECK_OK(x->ops->run(x, rows, 2, mixer_attends(f.mixer), &e), &e);
+        CHECK_OK(x->ops->run(x, rows, 2, mixer_want(f.mixer), &e), &e);
         system_mix(&f, x, &in, both);
         check_mixture(b, &both[0]);
         check_mixture(b, &both[1]);
@@ -239,7 +393,7 @@ static inline void system_watch(struct system_fix *f, struct executor *x,
         suite_append(x, &h, t ? f->tgt[0][t - 1] : f->backend->cfg->start_id);
         slot_token[h.path[t]] = h.token[t];
         row = suite_last_row(&h);
-        CHECK_OK(x->ops->run(x, &row, 1, mixer_attends(f->mixer), &e), &e);
+        CHECK_OK(x->ops->run(x, &row, 1, mixer_want(f->mixer), &e), &e);
         system_mix(f, x, &in, &m);
         seen[t].keep = (double)m.keep;
         seen[t].n = m.n;
@@ -257,7 +411,7 @@ static inline void system_tell(const struct system_fix *f, struct executor *x)
 
     for (int t = 0; t < SYSTEM_TARGET; t++)
         suite_append(x, &h, t ? f->tgt[0][t - 1] : f->backend->cfg->start_id);
-    suite_run_part(x, &h, 0, mixer_attends(f->mixer), out);
+    suite_run_part(x, &h, 0, mixer_want(f->mixer), out);
     for (int from = 0; from < SYSTEM_TARGET; from += 3) {
         int n = SYSTEM_TARGET - from < 3 ? SYSTEM_TARGET - from : 3;
         struct mixer_reading in = { x, from, n, 0, from, f->tgt[0] };
@@ -267,9 +421,20 @@ static inline void system_tell(const struct system_fix *f, struct executor *x)
     free(out);
 }
 
+/* The pair of a vote: one of those that prepare got, or one of the mixer's own
+ * list, whose id is the index of the pair. */
+static inline int system_voting_pair(const struct mixer *m,
+                                     const struct vote *v)
+{
+    struct mixer_pair p;
+
+    return m->ops->pair && m->ops->pair(m, v->pair, &p) ? (int)p.id : v->pair;
+}
+
 /* The votes are entries of the pairs, nearest first, and their shares are those
  * of the mixture. */
 static inline void check_votes(const struct system_fix *f,
+                               const struct mixer *m,
                                const struct explanation *why,
                                const struct system_seen *seen)
 {
@@ -280,12 +445,13 @@ static inline void check_votes(const struct system_fix *f,
     if (seen) CHECK_NEAR(why->weight, 1 - seen->keep, 1e-4);
     for (int i = 0; i < why->n; i++) {
         const struct vote *v = &why->votes[i];
+        int pair = system_voting_pair(m, v);
         double same = 0;
 
-        if (!CHECK(v->pair >= 0 && v->pair < SYSTEM_PAIRS && v->pos >= 0 &&
+        if (!CHECK(pair >= 0 && pair < SYSTEM_PAIRS && v->pos >= 0 &&
                    v->pos < SYSTEM_TARGET))
             continue;
-        CHECK_INT(v->token, f->tgt[v->pair][v->pos]);
+        CHECK_INT(v->token, f->tgt[pair][v->pos]);
         CHECK(v->share > 0 && v->distance >= 0);
         CHECK(!i || v->distance >= v[-1].distance);
         shares += (double)v->share;
@@ -325,7 +491,7 @@ static inline void suite_explains(const struct steering_system *system,
     system_tell(&f, x);
     for (int t = 0; t < SYSTEM_TARGET; t++) {
         before[t] = f.mixer->ops->explanation(f.mixer, 0, t);
-        check_votes(&f, &before[t], &seen[t]);
+        check_votes(&f, f.mixer, &before[t], &seen[t]);
         explained += before[t].n > 0;
         for (int i = 0; i < before[t].n && i < KNN_MAX_K; i++)
             votes[t][i] = before[t].votes[i];
@@ -402,10 +568,12 @@ static inline bool system_explained(const struct mixer *m, const struct job *j)
 }
 
 /* A search is explained if this is wanted, also the second translation. The
- * results are the same otherwise. A mixer without pairs changes nothing. */
+ * results are the same otherwise. A mixer that needs pairs and has none changes
+ * nothing. */
 static inline void suite_explains_searches(const struct steering_system *system,
                                            const struct backend *b)
 {
+    bool pairs = system->needs & NEEDS_PAIRS;
     struct system_fix f;
     struct mixer *silent, *empty;
     struct job *j[4];
@@ -419,16 +587,17 @@ static inline void suite_explains_searches(const struct steering_system *system,
     j[3] = system_search(b, NULL, SYSTEM_BEAM, 0, false);
     CHECK(system_keys_released(&f));
     check_same_results(j[0], j[1]);
-    check_same_results(j[2], j[3]);
+    if (pairs) check_same_results(j[2], j[3]);
     CHECK(j[0]->hyps[0].score != j[3]->hyps[0].score);
     for (int h = 0; h < j[0]->n_hyps; h++)
         for (int t = 0; t < j[0]->hyps[h].n; t++) {
             struct explanation why = f.mixer->ops->explanation(f.mixer, h, t);
 
-            check_votes(&f, &why, NULL);
+            check_votes(&f, f.mixer, &why, NULL);
         }
     CHECK(system_explained(f.mixer, j[0]));
-    CHECK(!system_explained(silent, j[1]) && !system_explained(empty, j[2]));
+    CHECK(!system_explained(silent, j[1]));
+    CHECK(system_explained(empty, j[2]) == !pairs);
     for (int i = 0; i < 4; i++) job_free(j[i]);
     silent->ops->free(silent);
     empty->ops->free(empty);
@@ -490,6 +659,7 @@ static inline void suite_rejects(const struct steering_system *system,
     static const double lambdas[] = { -0.1, 1.1, NAN }, taus[] = { 0, -1, NAN };
     struct system_options good = system_suite_options(b), o;
     struct option_info info;
+    struct system_fix f;
 
     for (const char *const *name = system->options; *name; name++) {
         int i = 0;
@@ -499,6 +669,9 @@ static inline void suite_rejects(const struct steering_system *system,
             i++;
         CHECK(option_describe(OPTIONS_STEER, i, &info));
     }
+    system_fix_open(&f, system, b);
+    good.entries = &f.entries.s;
+    good.online = f.online;
     for (int i = 0; i < 3; i++) {
         o = good;
         o.k = ks[i];
@@ -513,6 +686,7 @@ static inline void suite_rejects(const struct steering_system *system,
     o = good;
     o.repeat_votes = -1;
     check_rejected(system, "repeat-votes", &o);
+    system_fix_close(&f);
 }
 
 /* A mixer that never enters a batch is only freed. */
@@ -526,11 +700,14 @@ static inline void suite_frees(const struct steering_system *system,
     struct system_fix f;
     struct err e;
 
+    system_fix_open(&f, system, b);
+    CHECK(system_keys_released(&f) ==
+          !(system->needs & (NEEDS_PAIRS | NEEDS_ONLINE)));
+    o.entries = &f.entries.s;
+    o.online = f.online;
     CHECK_OK(system->sentence_new(&m, &o, &s, &e), &e);
     CHECK(system_unexplained(m, 0, 0));
     m->ops->free(m);
-    system_fix_open(&f, system, b);
-    CHECK(!system_keys_released(&f));
     system_fix_close(&f);
 }
 
@@ -539,6 +716,7 @@ static inline void system_suite(const struct steering_system *system,
 {
     CHECK(system->name[0] && system->title[0] && system->paper[0]);
     CHECK(system->options != NULL);
+    if (!system->sentence_new) return;
     suite_mixes(system, b);
     suite_explains(system, b);
     suite_explains_searches(system, b);

@@ -283,6 +283,26 @@ TEST(convert_reads_half_floats)
     }
 }
 
+/* Every half float survives, and numbers between two go to the nearer one. */
+TEST(f32_to_f16_rounds)
+{
+    for (uint32_t h = 0; h < 0x7c00; h++) {
+        float x = f16_to_f32((uint16_t)h), y = f16_to_f32((uint16_t)(h + 1));
+
+        CHECK_INT(f32_to_f16(x), h);
+        CHECK_INT(f32_to_f16(-x), h | 0x8000);
+        if (h == 0x7bff) break;
+        CHECK_INT(f32_to_f16((x + y) / 2), h % 2 ? h + 1 : h);
+        CHECK_INT(f32_to_f16(nextafterf((x + y) / 2, x)), h);
+        CHECK_INT(f32_to_f16(nextafterf((x + y) / 2, y)), h + 1);
+    }
+    CHECK_INT(f32_to_f16(65519.99f), 0x7bff);
+    CHECK_INT(f32_to_f16(65520), 0x7c00);
+    CHECK_INT(f32_to_f16(1e30f), 0x7c00);
+    CHECK_INT(f32_to_f16(-INFINITY), 0xfc00);
+    CHECK(isnan(f16_to_f32(f32_to_f16(NAN))));
+}
+
 TEST(f16_to_f32_is_exact)
 {
     CHECK(f16_to_f32(0x0000) == 0);

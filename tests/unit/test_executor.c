@@ -126,7 +126,7 @@ static void check_state(struct executor *x, int r, const struct known *k,
     size_t ld, d = (size_t)x->backend->d;
     struct err e;
 
-    REQUIRE_OK(x->ops->read(x, r, 1, &state, &ld, &e), &e);
+    REQUIRE_OK(x->ops->read(x, STATE_FINAL, r, 1, &state, &ld, &e), &e);
     CHECK(ld >= d);
     CHECK_MEM(state, k->hidden + (size_t)t * d, d * sizeof *state);
 }
@@ -214,7 +214,7 @@ static void run_and_check(struct executor *x, const struct pass_row *rows,
 
     REQUIRE(n > 0 && n <= MAX_SLOTS);
     for (int i = 0; i < n; i++) t[i] = rows[i].pos;
-    REQUIRE_OK(x->ops->run(x, rows, n, false, &e), &e);
+    REQUIRE_OK(x->ops->run(x, rows, n, 0, &e), &e);
     for (int i = 0; i < n; i++) check_state(x, i, k[i], t[i]);
     check_projections(x, k, t, n);
 }
@@ -297,7 +297,7 @@ TEST(projections_are_distributions)
     encode_all(x, d.text);
     want = naive_run(&nv, d.text[0].src, d.text[0].n_src, NULL, 0);
     row = next_row(x, &p, d.text, 0, 0);
-    CHECK_OK(x->ops->run(x, &row, 1, false, &e), &e);
+    CHECK_OK(x->ops->run(x, &row, 1, 0, &e), &e);
     for (int32_t v = 0; v < d.b->vocab; v++) {
         float logit;
         struct projection q = { .n_listed = 1, .listed = &v,
@@ -377,7 +377,7 @@ static void run_attending(struct executor *x, const struct known *texts,
         struct paths p;
 
         for (int t = 0; t < k->n; t++) rows[t] = next_row(x, &p, texts, i, t);
-        CHECK_OK(x->ops->run(x, rows, k->n, true, &e), &e);
+        CHECK_OK(x->ops->run(x, rows, k->n, WANT_ATTENTION, &e), &e);
         for (int t = 0; t < k->n; t++) {
             check_state(x, t, k, t);
             check_weights(x, t, &want[i], t);
@@ -397,7 +397,8 @@ static void force_attending(struct executor *x, const struct known *texts,
         src[i] = (struct source){ texts[i].src, texts[i].n_src };
         text[i] = (struct forced_text){ i, texts[i].tgt, texts[i].n };
     }
-    REQUIRE_OK(x->ops->force(x, src, N_TEXTS, text, N_TEXTS, true, &e), &e);
+    REQUIRE_OK(x->ops->force(x, src, N_TEXTS, text, N_TEXTS, WANT_ATTENTION,
+                             &e), &e);
     for (int i = 0, r = 0; i < N_TEXTS; i++)
         for (int t = 0; t < texts[i].n; t++, r++) {
             check_state(x, r, &texts[i], t);
@@ -436,6 +437,99 @@ TEST(attention_is_the_plain_transformers)
     }
 }
 
+/* Rows [row, row + n) of the last pass must have these states [n, d]. */
+static void check_kind(struct executor *x, enum state_kind kind, int row,
+                       int n, const double *want)
+{
+    int d = x->backend->d;
+    const float *got = NULL;
+    size_t ld;
+    struct err e;
+
+    REQUIRE_OK(x->ops->read(x, kind, row, n, &got, &ld, &e), &e);
+    for (int t = 0; t < n; t++)
+        for (int i = 0; i < d; i++)
+            CHECK_NEAR((double)got[(size_t)t * ld + (size_t)i],
+                       want[t * d + i], 1e-4);
+}
+
+static void check_kinds(const struct desk *d, const struct naive *nv)
+{
+    unsigned all = WANT_FFN | WANT_SOURCE | WANT_ATTENTION;
+    struct source src[N_TEXTS];
+    struct forced_text text[N_TEXTS];
+    struct executor *x = executor_for(d->b, 64, 0, NULL);
+    struct err e;
+
+    for (int i = 0; i < N_TEXTS; i++) {
+        src[i] = (struct source){ d->text[i].src, d->text[i].n_src };
+        text[i] = (struct forced_text){ i, d->text[i].tgt, d->text[i].n };
+    }
+    REQUIRE_OK(x->ops->force(x, src, N_TEXTS, text, N_TEXTS, all, &e), &e);
+    for (int i = 0, row = 0, at = 0; i < N_TEXTS; i++) {
+        const struct known *k = &d->text[i];
+        struct naive_pass want = naive_run(nv, k->src, k->n_src, k->tgt,
+                                           k->n - 1);
+
+        for (int t = 0; t < k->n; t++) check_state(x, row + t, k, t);
+        check_kind(x, STATE_FFN, row, k->n, want.ffn);
+        check_kind(x, STATE_SOURCE, at, k->n_src, want.source);
+        row += k->n;
+        at += k->n_src;
+        naive_pass_release(&want);
+    }
+    executor_free(x);
+}
+
+/* The states that are not the final ones, in pre-norm and post-norm models. */
+TEST(other_states_are_the_plain_transformers)
+{
+    for (int post = 0; post < 2; post++) {
+        struct tiny o = TINY_DEFAULT;
+        struct naive nv;
+        struct desk d;
+
+        o.post = post;
+        REQUIRE(desk_open_model(&d, &o, DT_F32, NULL));
+        REQUIRE(naive_open(&nv, &d.m));
+        check_kinds(&d, &nv);
+        naive_close(&nv);
+        desk_close(&d);
+    }
+}
+
+/* A pass of search can keep the input of the feed-forward block, too. */
+TEST(ffn_inputs_of_a_search_pass)
+{
+    struct paths p = { 0 };
+    struct executor *x;
+    struct naive nv;
+    struct desk d;
+    struct err e;
+
+    REQUIRE(desk_open(&d, DT_F32, NULL) && naive_open(&nv, &d.m));
+    REQUIRE((x = executor_for(d.b, MAX_IDS, MAX_SLOTS, NULL)));
+    encode_all(x, d.text);
+    for (int i = 0; i < N_TEXTS; i++) {
+        const struct known *k = &d.text[i];
+        struct naive_pass want = naive_run(&nv, k->src, k->n_src, k->tgt,
+                                           k->n - 1);
+
+        for (int t = 0; t < k->n; t++) {
+            struct pass_row row = next_row(x, &p, d.text, i, t);
+
+            REQUIRE_OK(x->ops->run(x, &row, 1, WANT_FFN, &e), &e);
+            check_state(x, 0, k, t);
+            check_kind(x, STATE_FFN, 0, 1, want.ffn + t * d.b->d);
+        }
+        x->ops->slot_drop(x, p.slot[i][k->n - 1]);
+        naive_pass_release(&want);
+    }
+    executor_free(x);
+    naive_close(&nv);
+    desk_close(&d);
+}
+
 enum { WEIGHTS = 3 * MAX_IDS * MAX_IDS };
 
 /* Copy the attention of all texts to out, `chunk` rows of each in a pass.
@@ -456,7 +550,7 @@ static int collect_attention(struct executor *x, const struct known *k,
             for (int t = at; t < at + chunk && t < k[i].n; t++)
                 rows[rows_left++] = next_row(x, &p, k, i, t);
         if (rows_left)
-            CHECK_OK(x->ops->run(x, rows, rows_left, true, &e), &e);
+            CHECK_OK(x->ops->run(x, rows, rows_left, WANT_ATTENTION, &e), &e);
         for (int r = 0; r < rows_left; r++) {
             int i = rows[r].lane, n_src = k[i].n_src;
             const float *got;
@@ -651,7 +745,7 @@ TEST(forced_texts_may_be_cut)
         struct forced_text text[] = { { 0, d.text[3].tgt, rows },
                                       { 0, d.text[3].tgt, 3 } };
 
-        CHECK_OK(x->ops->force(x, &src, 1, text, 2, false, &e), &e);
+        CHECK_OK(x->ops->force(x, &src, 1, text, 2, 0, &e), &e);
         for (int r = 0; r < rows; r++) check_state(x, r, &d.text[3], r);
         for (int r = 0; r < 3; r++) check_state(x, rows + r, &d.text[3], r);
     }
@@ -670,7 +764,7 @@ static int run_text(struct executor *x, const struct known *k)
 
     encode_all(x, k);
     for (int t = 0; t < k[3].n; t++) rows[t] = next_row(x, &p, k, 3, t);
-    CHECK_OK(x->ops->run(x, rows, k[3].n, false, &e), &e);
+    CHECK_OK(x->ops->run(x, rows, k[3].n, 0, &e), &e);
     return k[3].n;
 }
 
@@ -689,7 +783,8 @@ TEST(any_rows_can_be_read)
             const float *states = NULL;
             size_t ld, size = (size_t)d.b->d;
 
-            CHECK_OK(x->ops->read(x, row, some, &states, &ld, &e), &e);
+            CHECK_OK(x->ops->read(x, STATE_FINAL, row, some, &states,
+                                  &ld, &e), &e);
             for (int r = 0; r < some; r++)
                 CHECK_MEM(states + (size_t)r * ld, d.text[3].hidden +
                           (size_t)(row + r) * size, size * sizeof *states);

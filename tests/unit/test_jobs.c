@@ -45,7 +45,8 @@ static bool room_open(struct room *r)
 {
     static const int32_t tgt[2][5] = { { 40, 41, 42, 43, 44 },
                                        { 60, 61, 40, 41, 62 } };
-    struct key_builder_options ko = { 64, KEY_INT8, true };
+    struct key_builder_options ko = { .rows = 64, .type = KEY_INT8,
+                                      .with_eos = true };
     struct tiny to = tiny_that_ends();
     struct key_pair p[2];
     struct key_builder *kb = NULL;

@@ -671,6 +671,39 @@ TEST(quantize_agrees_with_ref)
     }
 }
 
+/* Quantizing half floats is quantizing the same numbers as floats. */
+TEST(quantize_half_floats)
+{
+    static const int sizes[] = { 1, 3, 4, 7, 8, 15, 16, 17, 31, 33, 47, 64, 127,
+                                 191, 512, 517 };
+    enum { ROWS = 5 };
+
+    for (size_t i = 0; i < COUNT(sizes); i++) {
+        int k = sizes[i], kp = pad_to(k, 4);
+        size_t ld = (size_t)pad_to(k, 32), all = ROWS * ld;
+        float *x = floats(all, 3), want_s[ROWS], s[ROWS];
+        uint16_t *h = mem_zalloc(all, sizeof *h);
+        uint8_t *want = mem_alloc(ROWS * (size_t)kp, 1);
+        uint8_t *got = mem_alloc(ROWS * (size_t)kp, 1);
+
+        for (size_t j = 0; j < all; j++) {
+            if (j % ld < (size_t)k && j / ld > 0) h[j] = f32_to_f16(x[j]);
+            x[j] = f16_to_f32(h[j]);
+        }
+        kernels_for(ISA_REF)->quantize(x, ld, ROWS, k, want, want_s);
+        for (enum isa isa = ISA_REF; isa < ISA_COUNT; isa++) {
+            if (!kernels_for(isa)) continue;
+            kernels_for(isa)->quantize_f16(h, ld, ROWS, k, got, s);
+            CHECK_MEM(got, want, ROWS * (size_t)kp);
+            CHECK_MEM(s, want_s, sizeof s);
+        }
+        mem_free(x);
+        mem_free(h);
+        mem_free(want);
+        mem_free(got);
+    }
+}
+
 TEST(layer_norm_agrees_with_ref)
 {
     static const int sizes[] = { 1, 2, 7, 8, 9, 15, 16, 17, 33, 63, 512, 1024,
@@ -951,22 +984,30 @@ TEST(causal_attention_is_one_query_after_the_other)
 enum { DIST_NQ = 9, DIST_N = 40 };
 static const int dist_d[] = { 1, 7, 8, 9, 15, 16, 17, 24, 64, 100, 512 };
 
-/* DIST_NQ queries and DIST_N keys of both types, padded as kernels.h requires.
+/* The types of keys. */
+enum dist_type { DIST_KEYS_F32, DIST_KEYS_I8, DIST_KEYS_F16, DIST_TYPES };
+static const char *const dist_name[] = { "distances_f32", "distances_i8",
+                                         "distances_f16" };
+
+/* DIST_NQ queries and DIST_N keys of all types, padded as kernels.h requires.
  * Every key is made from a query: a third of the float keys are equal to the
  * query, a third are close to it. The padding of queries is NaN. */
 struct points {
     int d;
-    size_t ldq, ldf, ldi;               /* of queries, f32 keys, int8 keys */
-    float *q, *f, *scale, *same;        /* same: the int8 keys as floats */
+    size_t ldq, ldf, ldi, ldh;          /* of queries, f32, int8, f16 keys */
+    float *q, *f, *scale;
+    float *same[DIST_TYPES];            /* the keys of each type as floats */
     int8_t *i;
+    uint16_t *h;
 };
 
 /* Set key j to query j % DIST_NQ, plus at most about `off` in each column. */
 static void points_key(struct points *p, size_t j, float off)
 {
     const float *q = p->q + j % DIST_NQ * p->ldq;
-    float *f = p->f + j * p->ldf, *same = p->same + j * p->ldf;
+    float *f = p->f + j * p->ldf;
     int8_t *i = p->i + j * p->ldi;
+    uint16_t *h = p->h + j * p->ldh;
 
     p->scale[j] = (1.5f + draw()) / 127;
     for (size_t c = 0; c < (size_t)p->d; c++) {
@@ -974,7 +1015,10 @@ static void points_key(struct points *p, size_t j, float off)
 
         f[c] = q[c] + off * draw();
         i[c] = (int8_t)fmaxf(-127, fminf(127, v));
-        same[c] = p->scale[j] * (float)i[c];
+        h[c] = f32_to_f16(f[c]);
+        p->same[DIST_KEYS_F32][j * p->ldf + c] = f[c];
+        p->same[DIST_KEYS_I8][j * p->ldf + c] = p->scale[j] * (float)i[c];
+        p->same[DIST_KEYS_F16][j * p->ldf + c] = f16_to_f32(h[c]);
     }
 }
 
@@ -987,10 +1031,13 @@ static void points_init(struct points *p, int d)
     p->ldq = (size_t)pad_to(d, 16);
     p->ldf = p->ldq + 16;
     p->ldi = (size_t)pad_to(d, 64) + 64;
+    p->ldh = (size_t)pad_to(d, 32) + 32;
     p->q = floats(DIST_NQ * p->ldq, 2);
     p->f = mem_zalloc(DIST_N * p->ldf, sizeof *p->f);
-    p->same = mem_zalloc(DIST_N * p->ldf, sizeof *p->same);
+    for (int t = 0; t < DIST_TYPES; t++)
+        p->same[t] = mem_zalloc(DIST_N * p->ldf, sizeof *p->same[t]);
     p->i = mem_zalloc(DIST_N * p->ldi, 1);
+    p->h = mem_zalloc(DIST_N * p->ldh, sizeof *p->h);
     p->scale = mem_alloc(DIST_N, sizeof *p->scale);
     for (size_t j = 0; j < DIST_N; j++) points_key(p, j, off[j % COUNT(off)]);
     for (size_t t = 0; t < DIST_NQ; t++)
@@ -1002,13 +1049,14 @@ static void points_release(struct points *p)
 {
     mem_free(p->q);
     mem_free(p->f);
-    mem_free(p->same);
+    for (int t = 0; t < DIST_TYPES; t++) mem_free(p->same[t]);
     mem_free(p->i);
+    mem_free(p->h);
     mem_free(p->scale);
 }
 
 /* Compute the distances of a range of queries to a range of keys. */
-static void measure(const struct kernels *k, const struct points *p, int i8,
+static void measure(const struct kernels *k, const struct points *p, int type,
                     const int *part, float *out, size_t ldo)
 {
     size_t q0 = (size_t)part[0], k0 = (size_t)part[2];
@@ -1016,7 +1064,11 @@ static void measure(const struct kernels *k, const struct points *p, int i8,
                            .n_q = part[1], .n = part[3], .d = p->d,
                            .out = out, .ldo = ldo };
 
-    if (i8) {
+    if (type == DIST_KEYS_F16) {
+        a.keys = p->h + k0 * p->ldh;
+        a.ldk = p->ldh;
+        k->distances_f16(&a);
+    } else if (type == DIST_KEYS_I8) {
         a.keys = p->i + k0 * p->ldi;
         a.ldk = p->ldi;
         a.scale = p->scale + k0;
@@ -1035,24 +1087,25 @@ static const int dist_whole[] = { 0, DIST_NQ, 0, DIST_N };
 TEST(ref_distances_are_the_definition)
 {
     for (size_t i = 0; i < COUNT(dist_d); i++) {
-        float got[2][DIST_NQ][DIST_N];
+        float got[DIST_TYPES][DIST_NQ][DIST_N];
         struct points p;
         int bad = 0;
 
         points_init(&p, dist_d[i]);
-        for (int i8 = 0; i8 < 2; i8++)
-            measure(kernels_for(ISA_REF), &p, i8, dist_whole, got[i8][0],
+        for (int type = 0; type < DIST_TYPES; type++)
+            measure(kernels_for(ISA_REF), &p, type, dist_whole, got[type][0],
                     DIST_N);
         for (size_t t = 0; t < DIST_NQ; t++) {
             for (size_t j = 0; j < DIST_N; j++) {
-                double want[2] = { 0, 0 };
-                for (size_t c = 0; c < (size_t)p.d; c++) {
-                    double x = p.q[t * p.ldq + c];
-                    want[0] += pow(x - p.f[j * p.ldf + c], 2);
-                    want[1] += pow(x - p.same[j * p.ldf + c], 2);
-                }
-                bad += !(fabs(got[0][t][j] - want[0]) <= 2e-7 * want[0]);
-                bad += !(fabs(got[1][t][j] - want[1]) <= 2e-7 * want[1]);
+                double want[DIST_TYPES] = { 0 };
+                for (size_t c = 0; c < DIST_TYPES * (size_t)p.d; c++)
+                    want[c % DIST_TYPES] +=
+                        pow((double)p.q[t * p.ldq + c / DIST_TYPES] -
+                            p.same[c % DIST_TYPES][j * p.ldf + c / DIST_TYPES],
+                            2);
+                for (int type = 0; type < DIST_TYPES; type++)
+                    bad += !(fabs(got[type][t][j] - want[type]) <=
+                             2e-7 * want[type]);
                 bad += j % 3 == 0 && t == j % DIST_NQ && got[0][t][j] != 0;
             }
         }
@@ -1061,17 +1114,17 @@ TEST(ref_distances_are_the_definition)
     }
 }
 
-/* Distances to int8 keys are equal, bit for bit, to the distances to the same
- * keys as floats. */
+/* Distances to keys of any type are equal, bit for bit, to the distances to the
+ * same keys as floats. */
 static void check_same_as_floats(const struct kernels *k, struct points *p,
-                                 const float *want)
+                                 int type, const float *want)
 {
     float got[DIST_NQ * DIST_N], *keys = p->f;
 
-    p->f = p->same;
-    measure(k, p, 0, dist_whole, got, DIST_N);
+    p->f = p->same[type];
+    measure(k, p, DIST_KEYS_F32, dist_whole, got, DIST_N);
     p->f = keys;
-    check_same("int8 as floats", k, got, want, COUNT(got));
+    check_same(dist_name[type], k, got, want, COUNT(got));
 }
 
 TEST(distances_agree_with_ref)
@@ -1082,14 +1135,14 @@ TEST(distances_agree_with_ref)
 
         points_init(&p, dist_d[i]);
         FOR_EACH_ISA(k) {
-            for (int i8 = 0; i8 < 2; i8++) {
-                measure(kernels_for(ISA_REF), &p, i8, dist_whole, want,
+            for (int type = 0; type < DIST_TYPES; type++) {
+                measure(kernels_for(ISA_REF), &p, type, dist_whole, want,
                         DIST_N);
-                measure(k, &p, i8, dist_whole, got, DIST_N);
-                check_near(i8 ? "distances_i8" : "distances_f32", k, got,
-                           want, COUNT(got), 1e-6, 0);
+                measure(k, &p, type, dist_whole, got, DIST_N);
+                check_near(dist_name[type], k, got, want, COUNT(got), 1e-6,
+                           0);
+                check_same_as_floats(k, &p, type, got);
             }
-            check_same_as_floats(k, &p, got);
         }
         points_release(&p);
     }
@@ -1097,15 +1150,16 @@ TEST(distances_agree_with_ref)
 
 /* Compute a part of all distances and compare it with that part of `whole`.
  * Nothing else may be written. */
-static void check_part(const struct kernels *k, const struct points *p, int i8,
-                       const int *part, float whole[DIST_NQ][DIST_N])
+static void check_part(const struct kernels *k, const struct points *p,
+                       int type, const int *part,
+                       float whole[DIST_NQ][DIST_N])
 {
     float got[DIST_NQ][DIST_N + 3];
     int bad = 0;
 
     for (int t = 0; t < DIST_NQ; t++)
         for (int j = 0; j < DIST_N + 3; j++) got[t][j] = -5;
-    measure(k, p, i8, part, got[0], COUNT(got[0]));
+    measure(k, p, type, part, got[0], COUNT(got[0]));
     for (int t = 0; t < DIST_NQ; t++) {
         for (int j = 0; j < DIST_N + 3; j++) {
             int inside = t < part[1] && j < part[3];
@@ -1116,30 +1170,82 @@ static void check_part(const struct kernels *k, const struct points *p, int i8,
     }
     if (bad)
         test_fail(__FILE__, __LINE__, "%s %s, %d x %d keys of %d: %d differ",
-                  isa_name(k->isa), i8 ? "int8" : "f32", part[1], part[3],
-                  p->d, bad);
+                  isa_name(k->isa), dist_name[type], part[1], part[3], p->d,
+                  bad);
 }
 
 TEST(a_distance_depends_on_its_pair_only)
 {
-    for (size_t i = 0; i < COUNT(dist_d) * ISA_COUNT * 2; i++) {
-        const struct kernels *k = kernels_for((enum isa)(i / 2 % ISA_COUNT));
+    for (size_t i = 0; i < COUNT(dist_d) * ISA_COUNT * DIST_TYPES; i++) {
+        const struct kernels *k =
+            kernels_for((enum isa)(i / DIST_TYPES % ISA_COUNT));
         float whole[DIST_NQ][DIST_N];
         struct points p;
-        int i8 = (int)(i % 2);
+        int type = (int)(i % DIST_TYPES);
 
         if (!k) continue;
-        points_init(&p, dist_d[i / 2 / ISA_COUNT]);
-        measure(k, &p, i8, dist_whole, whole[0], DIST_N);
+        points_init(&p, dist_d[i / DIST_TYPES / ISA_COUNT]);
+        measure(k, &p, type, dist_whole, whole[0], DIST_N);
         for (int n_q = 0; n_q <= DIST_NQ; n_q++) {
             for (int n = 0; n <= DIST_N; n++) {
                 int part[] = { (int)next() % (DIST_NQ - n_q + 1), n_q,
                                (int)next() % (DIST_N - n + 1), n };
                 if (k->isa == ISA_REF && n % 8) continue;
-                check_part(k, &p, i8, part, whole);
+                check_part(k, &p, type, part, whole);
             }
         }
         points_release(&p);
+    }
+}
+
+/* --- near keys ------------------------------------------------------------ */
+
+/* A number for mask_near: one in eight is special, and many are equal. */
+static float near_number(void)
+{
+    static const float special[] = { NAN, INFINITY, -INFINITY, 0, -0.0f,
+                                     FLT_MAX, -FLT_MAX, 1e-45f };
+
+    if (next() % 8 == 0) return special[next() % COUNT(special)];
+    return (float)(int)(next() % 16) - 8;
+}
+
+/* Compare all tables with the definition, for `rows` rows. */
+static void check_masks(int rows, float factor)
+{
+    enum { MOST = 40, LD = PANEL + 5 };
+    float base[PANEL], y[MOST * LD], limit[MOST];
+    struct near a = { base, factor, y, LD, rows, limit, NULL };
+
+    for (int i = 0; i < PANEL; i++) base[i] = near_number();
+    for (int i = 0; i < MOST * LD; i++) y[i] = near_number();
+    for (int r = 0; r < MOST; r++) limit[r] = near_number();
+    for (enum isa i = ISA_REF; i < ISA_COUNT; i++) {
+        const struct kernels *k = kernels_for(i);
+        uint64_t mask[MOST + 1];
+        int bad = 0;
+
+        if (!k) continue;
+        for (int r = 0; r <= rows; r++) mask[r] = 12345;
+        a.mask = mask;
+        k->mask_near(&a);
+        for (int b = 0; b < rows * PANEL; b++) {
+            int r = b / PANEL, c = b % PANEL;
+            float t = base[c] + factor * y[r * LD + c];
+            bad += (mask[r] >> c & 1) != !(t >= limit[r]);
+        }
+        if (bad || mask[rows] != 12345)
+            test_fail(__FILE__, __LINE__, "%s mask_near, %d rows: %d bad",
+                      isa_name(i), rows, bad);
+    }
+}
+
+TEST(near_keys_are_those_below_the_limit)
+{
+    seed = 5;
+    for (int rows = 0; rows < 40; rows++) {
+        check_masks(rows, -2);
+        check_masks(rows, 1);
     }
 }
 

@@ -198,35 +198,42 @@ TEST(trust_falls_with_distance)
     struct weigh_options o = { .tau = 100 };
     struct knn_mixture v;
 
-    weigh((struct neighbor[]){ { 25, 7, 0, 0 } }, 1, &o, &v);
+    weigh((struct neighbor[]){ { 25, 7, 0, 0, 0 } }, 1, &o, &v);
     CHECK_NEAR(v.lambda, 0.75, 1e-6);
     CHECK_INT(v.n, 1);
     CHECK_NEAR(v.add[0], 0.75, 1e-6);
-    weigh((struct neighbor[]){ { 100, 7, 0, 0 } }, 1, &o, &v);
+    weigh((struct neighbor[]){ { 100, 7, 0, 0, 0 } }, 1, &o, &v);
     CHECK(v.lambda == 0 && v.n == 0);
-    weigh((struct neighbor[]){ { 1e6f, 7, 0, 0 } }, 1, &o, &v);
+    weigh((struct neighbor[]){ { 1e6f, 7, 0, 0, 0 } }, 1, &o, &v);
     CHECK(v.lambda == 0 && v.n == 0);
     weigh(NULL, 0, &o, &v);
     CHECK(v.lambda == 0 && v.n == 0);
     /* The distances differ by 0.4 tau, so the first share is
      * 1 / (1 + e^-0.4). */
-    weigh((struct neighbor[]){ { 20, 7, 0, 0 }, { 60, 8, 0, 1 } }, 2, &o, &v);
+    weigh((struct neighbor[]){ { 20, 7, 0, 0, 0 }, { 60, 8, 0, 1, 0 } }, 2,
+          &o, &v);
     CHECK_INT(v.n, 2);
     CHECK_NEAR(v.add[0] / v.lambda, 0.598688, 1e-6);
     CHECK_NEAR(v.add[1] / v.lambda, 0.401312, 1e-6);
     CHECK_NEAR(v.share[0], 0.598688, 1e-6);
     CHECK_NEAR(v.share[1], 0.401312, 1e-6);
     /* The votes of two neighbors for the same token are added. */
-    weigh((struct neighbor[]){ { 20, 7, 0, 0 }, { 60, 7, 0, 2 } }, 2, &o, &v);
+    weigh((struct neighbor[]){ { 20, 7, 0, 0, 0 }, { 60, 7, 0, 2, 0 } }, 2,
+          &o, &v);
     CHECK_INT(v.n, 1);
     CHECK_NEAR(v.add[0], 0.8, 1e-6);
+    /* The second one stands for three entries. */
+    weigh((struct neighbor[]){ { 20, 7, 0, 0, 0 },
+                               { 20, 8, 0, 2, logf(3) } }, 2, &o, &v);
+    CHECK_NEAR(v.share[0], 0.25, 1e-6);
+    CHECK_NEAR(v.share[1], 0.75, 1e-6);
 }
 
 TEST(trust_may_be_fixed_or_none)
 {
     struct weigh_options o = { .tau = 10, .adapter = ADAPTER_FIXED,
                                .lambda = 0.3 };
-    struct neighbor far[] = { { 5000, 7, 0, 0 } };
+    struct neighbor far[] = { { 5000, 7, 0, 0, 0 } };
     struct knn_mixture v;
 
     weigh(far, 1, &o, &v);
@@ -286,7 +293,8 @@ static int most_attended(const struct naive_pass *p, int t, int first)
 static void check_keys(const struct tiny_net *m, const struct naive *nv,
                        int rows, bool with_eos, enum key_type type)
 {
-    struct key_builder_options o = { rows, type, with_eos };
+    struct key_builder_options o = { .rows = rows, .type = type,
+                                     .with_eos = with_eos };
     struct tiny_pairs t;
     struct key_builder *kb;
     struct err e;
@@ -364,7 +372,7 @@ TEST(the_attended_piece_is_no_special_token)
 TEST(a_source_that_pairs_share_is_read_once)
 {
     enum { N = 6, SRC = 12 };
-    struct key_builder_options o = { SRC + 1, KEY_F32, false };
+    struct key_builder_options o = { .rows = SRC + 1, .type = KEY_F32 };
     struct tiny t = TINY_DEFAULT;
     struct tiny_net m;
     struct key_builder *kb, *alone;
@@ -436,7 +444,7 @@ TEST(pairs_are_divided_evenly)
     m.net->k = &table;
     counted = &m.net->w->enc[0].qkv;
     for (size_t c = 0; c < COUNT(room); c++) {
-        struct key_builder_options o = { room[c][0], KEY_F32, false };
+        struct key_builder_options o = { .rows = room[c][0], .type = KEY_F32 };
         struct key_pair p[N];
         struct key_builder *kb;
 
@@ -746,7 +754,7 @@ TEST(systems_are_found_by_name)
 
         CHECK(system_named(s->name) == s);
         CHECK(*s->title && *s->paper && s->options);
-        CHECK(s->sentence_new && s->prepare);
+        CHECK(!s->sentence_new == !s->prepare);
         CHECK(!s->worker_new == !s->worker_free);
     }
     CHECK(n >= 1 && n <= MOST_SYSTEMS);
@@ -814,7 +822,7 @@ static bool build(const struct fixture *f, const json_t *tm, int rows,
     size_t n = json_array_size(tm);
     struct sides *s = calloc(n + 1, sizeof *s);
     struct key_pair *p = calloc(n + 1, sizeof *p);
-    struct key_builder_options o = { rows, KEY_F32, false };
+    struct key_builder_options o = { .rows = rows, .type = KEY_F32 };
     struct key_builder *kb = NULL;
     struct err e;
     bool ok = s && p && CHECK(n <= COUNT(out->keys)) &&
@@ -894,7 +902,7 @@ static struct executor *run_line(const struct fixture *f, const int32_t *src,
 
     if (CHECK_OK(f->backend->ops->executor_new(f->backend, &l, NULL, &x, &e),
                  &e))
-        CHECK_OK(x->ops->force(x, &source, 1, &text, 1, false, &e), &e);
+        CHECK_OK(x->ops->force(x, &source, 1, &text, 1, 0, &e), &e);
     return x;
 }
 

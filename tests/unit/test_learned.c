@@ -77,7 +77,8 @@ static struct voters two_pairs(bool eos_abstains)
 /* The translation so far is "10 11 12". */
 static const struct voters_said said_three = { { 10, 11, 12 }, 3 };
 static const struct neighbor found_four[] = {
-    { 5, 13, 0, 3 }, { 10, EOS, 0, 4 }, { 20, 14, 1, 3 }, { 30, 13, 0, 3 } };
+    { 5, 13, 0, 3, 0 }, { 10, EOS, 0, 4, 0 }, { 20, 14, 1, 3, 0 },
+    { 30, 13, 0, 3, 0 } };
 /* The row attends to the two pieces and to EOS. */
 static const float attention[] = { 0.5f, 0.25f, 0.25f };
 
@@ -120,7 +121,7 @@ TEST(at_most_as_many_neighbors_as_the_network_sees)
     struct learned_row row;
 
     for (size_t i = 0; i < COUNT(nb); i++)
-        nb[i] = (struct neighbor){ (float)i, 100 + (int32_t)i, 1, 0 };
+        nb[i] = (struct neighbor){ (float)i, 100 + (int32_t)i, 1, 0, 0 };
     learned_choose(&v, nb, (int)COUNT(nb), &said_three, attention, true,
                    &row);
     CHECK_INT(row.n, TRUST_NEIGHBORS);
@@ -457,7 +458,7 @@ static void store_translation(struct system_fix *f, int32_t *target, int n)
     const struct backend *b = f->backend;
     const int32_t ids[] = { suite_token(b, 2), suite_token(b, 5),
                             b->cfg->eos_id };
-    struct key_builder_options ko = { 64, KEY_F32, false };
+    struct key_builder_options ko = { .rows = 64, .type = KEY_F32 };
     struct job *plain = search_after(b, NULL, NULL, 0);
     struct key_pair p = { ids, COUNT(ids), target, n, NULL };
     struct key_builder *kb = NULL;
@@ -732,7 +733,7 @@ TEST(each_row_has_its_own_attention)
     f.attention_ld = 4;
     pair_keys_put_from(pair.keys, 0, 1);
     REQUIRE_OK(learned_system.sentence_new(&m, &o, &s, &e), &e);
-    CHECK(mixer_attends(m));
+    CHECK(mixer_want(m));
     CHECK_OK(learned_system.prepare(m, NULL, &pair, 1, &e), &e);
     pair_keys_drop(pair.keys);
     CHECK_OK(m->ops->list(m, &in, out, &e), &e);

@@ -151,6 +151,24 @@ TEST(mixture_of_the_document)
     CHECK((double)v.lambda == 0);
 }
 
+/* 5.1: a fixed lambda. The second entry may stand for two. */
+TEST(fixed_lambda_of_the_document)
+{
+    struct neighbor nb[] = { { .d2 = 20, .token = A },
+                             { .d2 = 30, .token = B } };
+    struct weigh_options o = { 10, ADAPTER_FIXED, 0.7 };
+    struct knn_mixture v;
+
+    weigh(nb, 2, &o, &v);
+    CHECK(fabs((double)v.share[0] - 0.731059) < 1e-6);
+    CHECK(fabs((double)v.share[1] - 0.268941) < 1e-6);
+    CHECK(fabs(mixed(&v, A, 0) - 0.511741) < 1e-6);
+    CHECK(fabs(mixed(&v, B, 0.1) - 0.188259 - 0.03) < 1e-6);
+    nb[1].log_weight = 0.693147181f;
+    weigh(nb, 2, &o, &v);
+    CHECK(fabs((double)v.share[1] - 2 / (2 + exp(1))) < 1e-6);
+}
+
 /* 0.4: the same log-probability at two lengths, with both penalties. */
 TEST(scores_of_the_document)
 {

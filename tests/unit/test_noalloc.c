@@ -14,6 +14,8 @@
 #include "engine/engine.h"
 #include "engine/session.h"
 #include "engine/stream.h"
+#include "entries_fix.h"
+#include "knn/entry_search.h"
 #include "knn/key_builder.h"
 #include "knn/learned.h"
 #include "knn/sk.h"
@@ -147,7 +149,8 @@ static void steer(const struct tiny_net *m, struct job *j,
     static const struct trust trust = { .w = { [TRUST_AT_H] = 1,
                                                [TRUST_AT_O] = 1 } };
     static const int32_t tgt[] = { 40, 41, 42, 43, 44, 45 };
-    struct key_builder_options ko = { 64, type, true };
+    struct key_builder_options ko = { .rows = 64, .type = type,
+                                      .with_eos = true };
     struct key_pair p = { j->src, j->n_src, tgt, COUNT(tgt), NULL };
     struct system_options so = { .k = 4, .weigh = { .tau = 1000 },
                                  .repeat_votes = 2, .trust = &trust,
@@ -280,6 +283,54 @@ TEST(aligning_allocates_nothing)
     aligner_free(a);
     align_model_free(m);
     bitext_release(&b);
+}
+
+/* Make a search; each allocation fails in turn until one is enough. */
+static struct entry_search *new_search(struct entries *s, struct pool *pool)
+{
+    struct entry_search *es = NULL;
+    enum status st = ST_NOMEM;
+    struct err e;
+
+    for (int k = 0; st && k < 100; k++) {
+        arm(k, NEVER);
+        st = entry_search_new(&es, s, NULL, pool, &e);
+        disarm();
+        CHECK(st == ST_OK ? es && k > 5 : !es && st == ST_NOMEM);
+        CHECK_INT(atomic_load(&s->holders), st ? 1 : 2);
+    }
+    return es;
+}
+
+TEST(searching_entries_allocates_nothing)
+{
+    enum { N = 2500, D = 8, FROM = 12, NQ = 300, K = 5 };
+    static float x[N * FROM];
+    static struct neighbor nb[NQ * K];
+    struct entry_map map = { FROM, D, x, x };
+    struct pool *pool;
+    struct err e;
+
+    REQUIRE(wrapped());
+    REQUIRE_OK(pool_new(&pool, 2, &e), &e);
+    for (int i = 0; i < N * FROM; i++) x[i] = (float)(i * 7919 % 1009);
+    for (int i = 0; i < 4; i++) {
+        struct made_entries m = { .n = N, .d = D, .keys = x, .block = 700,
+            .type = i % 2 ? ENTRY_F16 : ENTRY_INT8,
+            .map = i < 2 ? NULL : &map };
+        struct entries *s = make_entries(&m);
+        struct entry_search *es = new_search(s, i ? pool : NULL);
+        int found = 0;
+
+        REQUIRE(es);
+        arm(NEVER, 0);
+        CHECK_OK(entry_search_states(es, x, FROM, NQ, K, nb, &found, &e), &e);
+        CHECK_INT(disarm(), 0);
+        CHECK_INT(found, K);
+        entry_search_free(es);
+        entries_drop(s);
+    }
+    pool_free(pool);
 }
 
 /* ---- each allocation fails in turn ----------------------------------- */

@@ -43,7 +43,7 @@ static struct trust_sample random_sample(int n)
 /* ---- features ------------------------------------------------------------ */
 
 static const struct neighbor near_three[] = {
-    { 20, 7, 0, 3 }, { 50, 9, 1, 0 }, { 350, 7, 0, 5 } };
+    { 20, 7, 0, 3, 0 }, { 50, 9, 1, 0, 0 }, { 350, 7, 0, 5, 0 } };
 
 static struct trust_features features_of_three(int32_t best)
 {

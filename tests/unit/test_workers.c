@@ -1126,18 +1126,18 @@ static struct executor_ops weak_ops;
 static const struct backend *strong;
 static enum status (*strong_run)(struct executor *x,
                                  const struct pass_row *rows, int n,
-                                 bool attend, struct err *e);
+                                 unsigned want, struct err *e);
 static enum status (*strong_force)(struct executor *x, const struct source *src,
                                    int n_src, const struct forced_text *text,
-                                   int n, bool attend, struct err *e);
+                                   int n, unsigned want, struct err *e);
 static atomic_int passes_left;
 
 static enum status weak_run(struct executor *x, const struct pass_row *rows,
-                            int n, bool attend, struct err *e)
+                            int n, unsigned want, struct err *e)
 {
     if (atomic_fetch_sub(&passes_left, 1) == 1)
         return err_set(e, ST_IO, "the device has failed");
-    return strong_run(x, rows, n, attend, e);
+    return strong_run(x, rows, n, want, e);
 }
 
 /* How computing keys fails. */
@@ -1150,7 +1150,7 @@ static struct {
 
 static enum status weak_force(struct executor *x, const struct source *src,
                               int n_src, const struct forced_text *text,
-                              int n, bool attend, struct err *e)
+                              int n, unsigned want, struct err *e)
 {
     int rows = 0;
 
@@ -1161,7 +1161,7 @@ static enum status weak_force(struct executor *x, const struct source *src,
     if (keys_fail.most_rows && rows > keys_fail.most_rows)
         return err_nomem(e, "keys");
     if (keys_fail.slow_us) usleep((useconds_t)keys_fail.slow_us);
-    return strong_force(x, src, n_src, text, n, attend, e);
+    return strong_force(x, src, n_src, text, n, want, e);
 }
 
 static enum status weak_executor_new(const struct backend *b,

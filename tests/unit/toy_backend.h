@@ -65,7 +65,9 @@ struct toy_executor {
     float (*rows)[TOY_D];       /* [limits.rows] */
     struct toy_seen *seen;      /* [limits.rows] */
     int n_rows;
-    bool attends;               /* `attention` may be called */
+    unsigned has;               /* what the last pass kept: enum pass_want */
+    float (*sources)[TOY_D];    /* [limits.rows] by token of all sources */
+    int n_sources;
     float (*copy)[TOY_LD];      /* [limits.rows] what `read` returns */
     float (*weights)[TOY_MAX_POS];      /* [limits.rows] what `attention`
                                    returns */
@@ -278,14 +280,14 @@ static inline bool toy_lanes_adjacent(const struct pass_row *rows, int n)
 
 static inline enum status toy_run(struct executor *x,
                                   const struct pass_row *rows, int n,
-                                  bool attend, struct err *e)
+                                  unsigned want, struct err *e)
 {
     struct toy_executor *t = toy_call(x);
     enum status st = toy_use_device(t, e);
 
     assert(n > 0 && n <= x->limits.rows && toy_lanes_adjacent(rows, n));
     t->n_rows = st ? 0 : n;
-    t->attends = attend;
+    t->has = want;
     for (int i = 0; i < t->n_rows; i++) {
         toy_run_row(t, &rows[i], t->rows[i]);
         t->seen[i] = (struct toy_seen){ t->lanes[rows[i].lane],
@@ -316,7 +318,7 @@ static inline void toy_force_text(struct toy_executor *t,
 static inline enum status toy_force(struct executor *x,
                                     const struct source *src, int n_src,
                                     const struct forced_text *text, int n,
-                                    bool attend, struct err *e)
+                                    unsigned want, struct err *e)
 {
     struct toy_executor *t = toy_call(x);
     enum status st = toy_use_device(t, e);
@@ -325,11 +327,14 @@ static inline enum status toy_force(struct executor *x,
     assert(!x->limits.lanes && !x->limits.slots);
     for (int i = 0; i < n_src; i++) {
         assert(src[i].n > 0 && src[i].n <= x->limits.max_source);
-        n_tokens += src[i].n;
+        assert(n_tokens + src[i].n <= x->limits.rows);
+        for (int k = 0; k < src[i].n; k++)
+            toy_state(toy_hash_source(&src[i]), (uint64_t)k, src[i].ids[k],
+                      t->sources[n_tokens++]);
     }
-    assert(n_tokens <= x->limits.rows);
+    t->n_sources = n_tokens;
     t->n_rows = 0;
-    t->attends = attend;
+    t->has = want;
     for (int i = 0; !st && i < n; i++) {
         const struct source *s = &src[text[i].source];
 
@@ -468,17 +473,28 @@ static inline enum status toy_distances(struct executor *x, int row, int n,
     return st;
 }
 
-static inline enum status toy_read(struct executor *x, int row, int n,
-                                   const float **states, size_t *ld,
-                                   struct err *e)
+/* The input of the feed-forward block is the state backwards. */
+static inline void toy_ffn(const float *state, float *out)
+{
+    for (int i = 0; i < TOY_D; i++) out[i] = state[TOY_D - 1 - i];
+}
+
+static inline enum status toy_read(struct executor *x, enum state_kind kind,
+                                   int row, int n, const float **states,
+                                   size_t *ld, struct err *e)
 {
     struct toy_executor *t = toy_call(x);
     enum status st = toy_use_device(t, e);
 
-    assert(row >= 0 && n >= 0 && row + n <= t->n_rows);
+    assert(row >= 0 && n >= 0 &&
+           row + n <= (kind == STATE_SOURCE ? t->n_sources : t->n_rows));
+    assert(kind != STATE_FFN || t->has & WANT_FFN);
+    assert(kind != STATE_SOURCE || t->has & WANT_SOURCE);
     if (st) return st;
     for (int i = 0; i < n; i++)
-        memcpy(t->copy[i], t->rows[row + i], sizeof t->rows[0]);
+        if (kind == STATE_FFN) toy_ffn(t->rows[row + i], t->copy[i]);
+        else memcpy(t->copy[i], kind == STATE_FINAL ? t->rows[row + i]
+                    : t->sources[row + i], sizeof t->rows[0]);
     *states = t->copy[0];
     *ld = TOY_LD;
     return ST_OK;
@@ -491,7 +507,8 @@ static inline enum status toy_read_attention(struct executor *x, int row, int n,
     struct toy_executor *t = toy_call(x);
     enum status st = toy_use_device(t, e);
 
-    assert(t->attends && row >= 0 && n >= 0 && row + n <= t->n_rows);
+    assert(t->has & WANT_ATTENTION);
+    assert(row >= 0 && n >= 0 && row + n <= t->n_rows);
     if (st) return st;
     for (int i = 0; i < n; i++)
         toy_attention(&t->seen[row + i].lane, t->seen[row + i].path,
@@ -514,6 +531,7 @@ static inline void toy_executor_free(struct executor *x)
     free(t->seen);
     free(t->copy);
     free(t->weights);
+    free(t->sources);
     free(t);
 }
 
@@ -558,8 +576,9 @@ static inline enum status toy_executor_new(const struct backend *b,
     t->seen = toy_room(l->rows, sizeof *t->seen);
     t->copy = toy_room(l->rows, sizeof *t->copy);
     t->weights = toy_room(l->rows, sizeof *t->weights);
+    t->sources = toy_room(l->rows, sizeof *t->sources);
     if (!t->lanes || !t->slots || !t->slot_free || !t->rows || !t->seen ||
-        !t->copy || !t->weights) {
+        !t->copy || !t->weights || !t->sources) {
         toy_executor_free(&t->base);
         return err_nomem(e, "toy executor");
     }

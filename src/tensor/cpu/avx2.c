@@ -29,6 +29,8 @@ typedef __m256 vf;
                                    _MM_FROUND_NO_EXC)
 #define v_if_less(a, b, x, y) \
     _mm256_blendv_ps(y, x, _mm256_cmp_ps(a, b, _CMP_LT_OQ))
+#define v_at_least(a, b) \
+    (uint8_t)_mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_GE_OQ))
 
 /* All ones in the first n lanes. */
 static inline __m256i lane_mask(int n)
@@ -48,6 +50,11 @@ static inline vf v_load_i8(const int8_t *p)
 {
     return _mm256_cvtepi32_ps(
         _mm256_cvtepi8_epi32(_mm_loadl_epi64((const void *)p)));
+}
+
+static inline vf v_load_f16(const uint16_t *p)
+{
+    return _mm256_cvtph_ps(_mm_loadu_si128((const void *)p));
 }
 
 static inline void v_store_n(float *p, vf v, int n)
@@ -166,12 +173,45 @@ INLINE void v_transpose(vf *r)
 /* --- int8 products -------------------------------------------------------- */
 
 #define ROWS 2          /* rows per pass */
-#define AHEAD 8192      /* prefetch distance in bytes */
+#define AHEAD 8192      /* prefetch distance of a single row, in bytes */
+
+/* The lines that a pass prefetches in each step of 4 inputs, which has 256
+ * bytes of weights: 4 lines go to the L1 cache, fewer to the L2 cache. */
+struct avx2_fetch {
+    const char *at;
+    int lines;                  /* 0, 1, 2 or 4 */
+};
+
+INLINE void avx2_fetch_step(struct avx2_fetch *f)
+{
+    if (f->lines == 4) {
+        UNROLL for (int i = 0; i < 4; i++)
+            _mm_prefetch(f->at + 64 * i, _MM_HINT_T0);
+    } else {
+        if (f->lines >= 1) _mm_prefetch(f->at, _MM_HINT_T1);
+        if (f->lines >= 2) _mm_prefetch(f->at + 64, _MM_HINT_T1);
+    }
+    f->at += 64 * f->lines;
+}
+
+/* What the passes over a panel prefetch, starting with the pass of row `row`. A
+ * single row prefetches at a fixed distance. Otherwise the first passes, at
+ * most four, each prefetch their share of the next panel. So memory is read all
+ * the time and not only in the first pass: with 4 rows of 512 inputs and
+ * weights in memory, a product runs at 43 GMAC/s instead of 30 (Zen 3). */
+static struct avx2_fetch plan_fetch(int all_rows, int row, const char *panel,
+                                    size_t bytes)
+{
+    if (all_rows == 1) return (struct avx2_fetch){ panel + AHEAD, 4 };
+    if (all_rows == 2) return (struct avx2_fetch){ panel + bytes, 2 };
+    return (struct avx2_fetch){ panel + bytes + (size_t)row * (bytes / 4),
+                                row < 2 ? 1 : row > 2 ? 0
+                                        : all_rows == 3 ? 2 : 1 };
+}
 
 /* The sums of `rows` rows, starting at x, with cols vectors of 8 outputs. One
- * row is multiplied by a whole panel at a time, two rows by half a panel. The
- * first pass over a panel prefetches the weights that follow. */
-INLINE void pass_i8(const int rows, const int cols, int first_pass,
+ * row is multiplied by a whole panel at a time, two rows by half a panel. */
+INLINE void pass_i8(const int rows, const int cols, struct avx2_fetch *f,
                     const uint8_t *x, size_t kp, const int8_t *w,
                     int32_t (*sum)[PANEL])
 {
@@ -184,13 +224,7 @@ INLINE void pass_i8(const int rows, const int cols, int first_pass,
     for (size_t i = 0; i < kp; i += 4, w += 4 * PANEL) {
         __m256i a[ROWS], size[ROWS];
 
-        if (first_pass) {
-            const char *at = (const char *)w + AHEAD;
-            _mm_prefetch(at, _MM_HINT_T0);
-            _mm_prefetch(at + 64, _MM_HINT_T0);
-            _mm_prefetch(at + 128, _MM_HINT_T0);
-            _mm_prefetch(at + 192, _MM_HINT_T0);
-        }
+        avx2_fetch_step(f);
         UNROLL for (int r = 0; r < rows; r++) {
             int32_t four;
             memcpy(&four, x + (size_t)r * kp + i, sizeof four);
@@ -239,11 +273,13 @@ static void gemm_i8(const struct gemm *g, int p0, int p1)
         for (int row = 0; row < g->rows; row += ROWS) {
             int rows = g->rows - row < ROWS ? g->rows - row : ROWS;
             const uint8_t *x = g->xq + (size_t)row * kp;
+            struct avx2_fetch f = plan_fetch(g->rows, row, (const char *)w,
+                                             bytes);
             if (rows == 1) {
-                pass_i8(1, 8, row == 0, x, kp, w, sum);
+                pass_i8(1, 8, &f, x, kp, w, sum);
             } else {
-                pass_i8(2, 4, row == 0, x, kp, w, sum);
-                pass_i8(2, 4, 0, x, kp, w + 4 * 32, (void *)(sum[0] + 32));
+                pass_i8(2, 4, &f, x, kp, w, sum);
+                pass_i8(2, 4, &f, x, kp, w + 4 * 32, (void *)(sum[0] + 32));
             }
             finish_i8(g, row, rows, p, sum);
         }
@@ -433,9 +469,12 @@ const struct kernels kernels_avx2 = {
     .gemm_sparse = gemm_sparse,
     .list_nonzero = list_nonzero,
     .quantize = quantize,
+    .quantize_f16 = quantize_f16,
     .layer_norm = layer_norm,
     .attention = attention,
     .row_stats = row_stats,
     .distances_f32 = distances_f32,
+    .distances_f16 = distances_f16,
     .distances_i8 = distances_i8,
+    .mask_near = mask_near,
 };

@@ -34,6 +34,7 @@ typedef __m512 vf;
 #define v_scale2(a, n) _mm512_scalef_ps(a, n)
 #define v_if_less(a, b, x, y) \
     _mm512_mask_mov_ps(y, _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ), x)
+#define v_at_least(a, b) (uint16_t)_mm512_cmp_ps_mask(a, b, _CMP_GE_OQ)
 #define v_hmax(a) _mm512_reduce_max_ps(a)
 #define v_sum(a) _mm512_reduce_add_ps(a)
 
@@ -49,6 +50,11 @@ static inline vf v_load_i8(const int8_t *p)
 {
     return _mm512_cvtepi32_ps(
         _mm512_cvtepi8_epi32(_mm_loadu_si128((const void *)p)));
+}
+
+static inline vf v_load_f16(const uint16_t *p)
+{
+    return _mm512_cvtph_ps(_mm256_loadu_si256((const void *)p));
 }
 
 static inline void v_store_n(float *p, vf v, int n)
@@ -566,11 +572,14 @@ static void gemm_bf16(const struct gemm *g, int p0, int p1)
         .gemm_sparse = gemm_sparse,     \
         .list_nonzero = list_nonzero,   \
         .quantize = quantize,           \
+        .quantize_f16 = quantize_f16,   \
         .layer_norm = layer_norm,       \
         .attention = attention,         \
         .row_stats = row_stats,         \
         .distances_f32 = distances_f32, \
+        .distances_f16 = distances_f16, \
         .distances_i8 = distances_i8,   \
+        .mask_near = mask_near,         \
     }
 
 const struct kernels kernels_avx512 = TABLE(ISA_AVX512, gemm_i8);

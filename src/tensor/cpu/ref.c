@@ -113,6 +113,14 @@ static void gemm_bf16(const struct gemm *g, int p0, int p1)
     }
 }
 
+/* Quantize element x of a row; inv is 0 or 127 / max. NaN gives 0. */
+static uint8_t quantize_one(float x, float inv)
+{
+    float v = rintf(x * inv);
+
+    return (uint8_t)(128 + (v == v ? (int)v : 0));
+}
+
 static void quantize(const float *x, size_t ldx, int rows, int k, uint8_t *q,
                      float *s)
 {
@@ -124,10 +132,23 @@ static void quantize(const float *x, size_t ldx, int rows, int k, uint8_t *q,
         for (int i = 0; i < k; i++) max = fmaxf(max, fabsf(x[i]));
         float inv = max > QUANTIZE_TINY ? 127 / max : 0;
         s[r] = max > QUANTIZE_TINY ? max / 127 : 1;
-        for (int i = 0; i < k; i++) {
-            float v = rintf(x[i] * inv);
-            q[i] = (uint8_t)(128 + (v == v ? (int)v : 0));  /* NaN gives 0 */
-        }
+        for (int i = 0; i < k; i++) q[i] = quantize_one(x[i], inv);
+        for (int i = k; i < kp; i++) q[i] = 128;
+    }
+}
+
+static void quantize_f16(const uint16_t *x, size_t ldx, int rows, int k,
+                         uint8_t *q, float *s)
+{
+    int kp = pad_to(k, 4);
+
+    for (int r = 0; r < rows; r++, x += ldx, q += kp) {
+        float max = 0;
+
+        for (int i = 0; i < k; i++) max = fmaxf(max, fabsf(f16_to_f32(x[i])));
+        float inv = max > QUANTIZE_TINY ? 127 / max : 0;
+        s[r] = max > QUANTIZE_TINY ? max / 127 : 1;
+        for (int i = 0; i < k; i++) q[i] = quantize_one(f16_to_f32(x[i]), inv);
         for (int i = k; i < kp; i++) q[i] = 128;
     }
 }
@@ -234,6 +255,24 @@ static void distances_f32(const struct distances *a)
     }
 }
 
+static void distances_f16(const struct distances *a)
+{
+    require_distances(a, sizeof(uint16_t));
+    for (int i = 0; i < a->n_q; i++) {
+        const float *q = a->q + (size_t)i * a->ldq;
+        for (int j = 0; j < a->n; j++) {
+            const uint16_t *key = (const uint16_t *)a->keys +
+                                  (size_t)j * a->ldk;
+            double sum = 0;
+            for (int c = 0; c < a->d; c++) {
+                float x = q[c] - f16_to_f32(key[c]);
+                sum += (double)x * x;
+            }
+            a->out[(size_t)i * a->ldo + j] = (float)sum;
+        }
+    }
+}
+
 static void distances_i8(const struct distances *a)
 {
     require_distances(a, 1);
@@ -251,6 +290,19 @@ static void distances_i8(const struct distances *a)
     }
 }
 
+static void mask_near(const struct near *a)
+{
+    require_near(a);
+    for (int r = 0; r < a->rows; r++) {
+        const float *y = a->y + (size_t)r * a->ldy;
+
+        a->mask[r] = 0;
+        for (int i = 0; i < PANEL; i++)
+            if (!(a->base[i] + a->factor * y[i] >= a->limit[r]))
+                a->mask[r] |= (uint64_t)1 << i;
+    }
+}
+
 const struct kernels kernels_ref = {
     .isa = ISA_REF,
     .gemm_i8 = gemm_i8,
@@ -259,9 +311,12 @@ const struct kernels kernels_ref = {
     .gemm_sparse = gemm_sparse,
     .list_nonzero = list_nonzero,
     .quantize = quantize,
+    .quantize_f16 = quantize_f16,
     .layer_norm = layer_norm,
     .attention = attention,
     .row_stats = row_stats,
     .distances_f32 = distances_f32,
+    .distances_f16 = distances_f16,
     .distances_i8 = distances_i8,
+    .mask_near = mask_near,
 };

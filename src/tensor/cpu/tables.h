@@ -63,6 +63,14 @@ static inline void require_distances(const struct distances *a,
     assert(a->n_q <= 1 || a->ldo >= (size_t)a->n);
 }
 
+/* The factor is exact, so that all tables compute the same sums. */
+static inline void require_near(const struct near *a)
+{
+    (void)a;
+    assert(a->rows >= 0 && (a->rows <= 1 || a->ldy >= PANEL));
+    assert(a->factor == 1 || a->factor == -2);
+}
+
 /* A row whose largest magnitude is at most this is quantized to zeros:
  * 127 / max would overflow for the smallest floats. */
 #define QUANTIZE_TINY 1e-30f

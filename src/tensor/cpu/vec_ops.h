@@ -10,12 +10,14 @@
  *     v_load_n(p, n, fill)         the first n < VW lanes; the others are
  *                                  those of fill
  *     v_load_i8(p)                 VW int8 values as floats
+ *     v_load_f16(p)                VW half floats as floats
  *     v_store_n(p, v, n)           the first n < VW lanes
  *     v_store_quads(p, ld, v)      lanes 4i .. 4i+3 to p + i * ld
  *     v_add v_sub v_mul v_div v_max v_min v_round v_abs
  *     v_fma(a, b, c)               a b + c, rounded once
  *     v_fnma(a, b, c)              c - a b, rounded once
  *     v_if_less(a, b, x, y)        a < b ? x : y
+ *     v_at_least(a, b)             bit i is set if a >= b in lane i
  *     v_scale2(v, n)               v 2^n for an integer n in -126 .. 127
  *     v_sum v_hmax                 sum and maximum of the lanes
  *     v_sums(v[VW])                lane i is the sum of the lanes of v[i]
@@ -114,39 +116,63 @@ static void finish_panel(const struct gemm *g, int row, int rows, int panel,
 
 /* --- rows ----------------------------------------------------------------- */
 
+/* n <= VW numbers of a row, starting with number i, and zeros. */
+INLINE vf row_part(const int f16, const void *x, int i, int n)
+{
+    if (f16) return v_load_f16((const uint16_t *)x + i);
+    if (n >= VW) return v_load((const float *)x + i);
+    return v_load_n((const float *)x + i, n, v_set1(0));
+}
+
+/* The largest magnitude of a row. */
+INLINE float row_max(const int f16, const void *x, int k)
+{
+    vf top = v_set1(0), more = top;     /* two, for independent operations */
+    int i;
+
+    for (i = 0; i + 2 * VW <= k; i += 2 * VW) {
+        top = v_max(top, v_abs(row_part(f16, x, i, VW)));
+        more = v_max(more, v_abs(row_part(f16, x, i + VW, VW)));
+    }
+    for (; i < k; i += VW)
+        top = v_max(top, v_abs(row_part(f16, x, i, k - i)));
+    return v_hmax(v_max(top, more));
+}
+
+INLINE void quantize_row(const int f16, const void *x, int k, uint8_t *q,
+                         float *s)
+{
+    float max = row_max(f16, x, k);
+    vf inv = v_set1(max > QUANTIZE_TINY ? 127 / max : 0);
+    int i;
+
+    *s = max > QUANTIZE_TINY ? max / 127 : 1;
+    for (i = 0; i + 4 * VW <= k; i += 4 * VW) {
+        vf four[4];
+        UNROLL for (int c = 0; c < 4; c++)
+            four[c] = v_mul(row_part(f16, x, i + c * VW, VW), inv);
+        v_store_q8s(q + i, four);
+    }
+    for (; i + VW <= k; i += VW)
+        v_store_q8(q + i, v_mul(row_part(f16, x, i, VW), inv), VW);
+    if (i < k)
+        v_store_q8(q + i, v_mul(row_part(f16, x, i, k - i), inv),
+                   pad_to(k, 4) - i);
+}
+
 static void quantize(const float *x, size_t ldx, int rows, int k, uint8_t *q,
                      float *s)
 {
-    int kp = pad_to(k, 4);
+    for (int r = 0; r < rows; r++, x += ldx, q += pad_to(k, 4))
+        quantize_row(0, x, k, q, s + r);
+}
 
-    for (int r = 0; r < rows; r++, x += ldx, q += kp) {
-        vf top = v_set1(0), more = top; /* two, for independent operations */
-        int i;
-
-        for (i = 0; i + 2 * VW <= k; i += 2 * VW) {
-            top = v_max(top, v_abs(v_load(x + i)));
-            more = v_max(more, v_abs(v_load(x + i + VW)));
-        }
-        for (; i + VW <= k; i += VW)
-            top = v_max(top, v_abs(v_load(x + i)));
-        if (i < k) more = v_max(more, v_abs(v_load_n(x + i, k - i, v_set1(0))));
-
-        float max = v_hmax(v_max(top, more));
-        float inv = max > QUANTIZE_TINY ? 127 / max : 0;
-        s[r] = max > QUANTIZE_TINY ? max / 127 : 1;
-        for (i = 0; i + 4 * VW <= k; i += 4 * VW) {
-            vf four[4];
-            UNROLL for (int c = 0; c < 4; c++)
-                four[c] = v_mul(v_load(x + i + c * VW), v_set1(inv));
-            v_store_q8s(q + i, four);
-        }
-        for (; i + VW <= k; i += VW)
-            v_store_q8(q + i, v_mul(v_load(x + i), v_set1(inv)), VW);
-        if (i < k) {
-            vf rest = v_load_n(x + i, k - i, v_set1(0));
-            v_store_q8(q + i, v_mul(rest, v_set1(inv)), kp - i);
-        }
-    }
+static void quantize_f16(const uint16_t *x, size_t ldx, int rows, int k,
+                         uint8_t *q, float *s)
+{
+    assert(ldx >= (size_t)pad_to(k, 32));
+    for (int r = 0; r < rows; r++, x += ldx, q += pad_to(k, 4))
+        quantize_row(1, x, k, q, s + r);
 }
 
 static void layer_norm(const float *x, size_t ldx, int rows, int d,
@@ -614,18 +640,28 @@ INLINE void fetch_keys(const char *p, size_t bytes)
     for (size_t i = 0; i < bytes; i += 64) __builtin_prefetch(p + i, 0, 3);
 }
 
-/* Elements i .. i + VW - 1 of a key, as floats. */
-INLINE vf key_part(const int i8, const char *key, size_t i, vf scale)
+/* The elements of keys. */
+enum dist_keys { DIST_F32, DIST_F16, DIST_I8 };
+
+INLINE size_t dist_bytes(const enum dist_keys type)
 {
-    if (!i8) return v_load((const float *)key + i);
+    return type == DIST_F32 ? 4 : type == DIST_F16 ? 2 : 1;
+}
+
+/* Elements i .. i + VW - 1 of a key, as floats. */
+INLINE vf key_part(const enum dist_keys type, const char *key, size_t i,
+                   vf scale)
+{
+    if (type == DIST_F32) return v_load((const float *)key + i);
+    if (type == DIST_F16) return v_load_f16((const uint16_t *)key + i);
     return v_mul(scale, v_load_i8((const int8_t *)key + i));
 }
 
 /* Add n <= VW columns, starting with column i, to acc [m][nk]. Beyond column d,
  * keys are 0 and queries are arbitrary. */
-INLINE void dist_step(const int i8, const int m, const float *const *q,
-                      const char *const *key, const vf *scale, size_t i,
-                      int n, vf *acc)
+INLINE void dist_step(const enum dist_keys type, const int m,
+                      const float *const *q, const char *const *key,
+                      const vf *scale, size_t i, int n, vf *acc)
 {
     const int nk = VW / m;
     vf u[DIST_Q];
@@ -635,7 +671,7 @@ INLINE void dist_step(const int i8, const int m, const float *const *q,
         KEEP(u[t]);
     }
     UNROLL for (int j = 0; j < nk; j++) {
-        vf k = key_part(i8, key[j], i, scale[j]);
+        vf k = key_part(type, key[j], i, scale[j]);
         KEEP(k);
         UNROLL for (int t = 0; t < m; t++) {
             vf x = v_sub(u[t], k);
@@ -646,30 +682,30 @@ INLINE void dist_step(const int i8, const int m, const float *const *q,
 
 /* The sums of a whole tile. Lane t * nk + j is that of query t with key j.
  * `ahead` points to the keys to prefetch meanwhile, or is NULL. */
-INLINE vf dist_sums(const int i8, const int m, const float *const *q,
-                    const char *const *key, const vf *scale, int d,
-                    const char *ahead)
+INLINE vf dist_sums(const enum dist_keys type, const int m,
+                    const float *const *q, const char *const *key,
+                    const vf *scale, int d, const char *ahead)
 {
-    const size_t step = (VW / m) * VW * (i8 ? 1 : sizeof(float));
+    const size_t step = (VW / m) * VW * dist_bytes(type);
     vf acc[VW];
     int i;
 
     UNROLL for (int p = 0; p < VW; p++) acc[p] = v_set1(0);
     for (i = 0; i + VW <= d; i += VW) {
         if (ahead) fetch_keys(ahead + (size_t)(i / VW) * step, step);
-        dist_step(i8, m, q, key, scale, (size_t)i, VW, acc);
+        dist_step(type, m, q, key, scale, (size_t)i, VW, acc);
     }
-    if (i < d) dist_step(i8, m, q, key, scale, (size_t)i, d - i, acc);
+    if (i < d) dist_step(type, m, q, key, scale, (size_t)i, d - i, acc);
     return v_sums(acc);
 }
 
 /* One tile, starting with query q0 and key k0. Where fewer than m queries or nk
  * keys are left, the last one is repeated and its results are not stored. */
-INLINE void dist_tile(const struct distances *a, const int i8, const int m,
-                      int q0, int k0, int ahead)
+INLINE void dist_tile(const struct distances *a, const enum dist_keys type,
+                      const int m, int q0, int k0, int ahead)
 {
     const int nk = VW / m;
-    size_t key_bytes = a->ldk * (i8 ? 1 : sizeof(float));
+    size_t key_bytes = a->ldk * dist_bytes(type);
     int n_q = a->n_q - q0, n_k = a->n - k0;
     const char *at = (const char *)a->keys + (size_t)k0 * key_bytes, *key[VW];
     const float *q[DIST_Q];
@@ -681,33 +717,33 @@ INLINE void dist_tile(const struct distances *a, const int i8, const int m,
     UNROLL for (int j = 0; j < nk; j++) {
         int row = j < n_k ? j : n_k - 1;
         key[j] = at + (size_t)row * key_bytes;
-        scale[j] = v_set1(i8 ? a->scale[k0 + row] : 1);
+        scale[j] = v_set1(type == DIST_I8 ? a->scale[k0 + row] : 1);
     }
     at = ahead < n_k ? at + (size_t)ahead * key_bytes : NULL;
-    v_store(sum, dist_sums(i8, m, q, key, scale, a->d, at));
+    v_store(sum, dist_sums(type, m, q, key, scale, a->d, at));
     for (int t = 0; t < m && t < n_q; t++)
         for (int j = 0; j < nk && j < n_k; j++)
             a->out[(size_t)(q0 + t) * a->ldo + k0 + j] = sum[t * nk + j];
 }
 
 /* Up to m queries, starting with q0, with all keys. */
-INLINE void dist_rows(const struct distances *a, const int i8, const int m,
-                      int q0)
+INLINE void dist_rows(const struct distances *a, const enum dist_keys type,
+                      const int m, int q0)
 {
     const int nk = VW / m, ahead = nk < DIST_AHEAD ? DIST_AHEAD : nk;
-    size_t key_bytes = a->ldk * (i8 ? 1 : sizeof(float));
+    size_t key_bytes = a->ldk * dist_bytes(type);
 
     fetch_keys(a->keys, (size_t)(ahead < a->n ? ahead : a->n) * key_bytes);
-    for (int k0 = 0; k0 < a->n; k0 += nk) dist_tile(a, i8, m, q0, k0, ahead);
+    for (int k0 = 0; k0 < a->n; k0 += nk) dist_tile(a, type, m, q0, k0, ahead);
 }
 
-INLINE void distances(const struct distances *a, const int i8)
+INLINE void distances(const struct distances *a, const enum dist_keys type)
 {
     for (int q0 = 0; q0 < a->n_q; q0 += DIST_Q) {
         switch (a->n_q - q0) {
-        case 1: dist_rows(a, i8, 1, q0); break;
-        case 2: dist_rows(a, i8, 2, q0); break;
-        default: dist_rows(a, i8, DIST_Q, q0); break;
+        case 1: dist_rows(a, type, 1, q0); break;
+        case 2: dist_rows(a, type, 2, q0); break;
+        default: dist_rows(a, type, DIST_Q, q0); break;
         }
     }
 }
@@ -715,11 +751,37 @@ INLINE void distances(const struct distances *a, const int i8)
 static void distances_f32(const struct distances *a)
 {
     require_distances(a, sizeof(float));
-    distances(a, 0);
+    distances(a, DIST_F32);
+}
+
+static void distances_f16(const struct distances *a)
+{
+    require_distances(a, sizeof(uint16_t));
+    distances(a, DIST_F16);
 }
 
 static void distances_i8(const struct distances *a)
 {
     require_distances(a, 1);
-    distances(a, 1);
+    distances(a, DIST_I8);
+}
+
+static void mask_near(const struct near *a)
+{
+    vf base[PANEL / VW], factor = v_set1(a->factor);
+
+    require_near(a);
+    UNROLL for (int c = 0; c < PANEL / VW; c++)
+        base[c] = v_load(a->base + c * VW);
+    for (int r = 0; r < a->rows; r++) {
+        const float *y = a->y + (size_t)r * a->ldy;
+        vf limit = v_set1(a->limit[r]);
+        uint64_t far = 0;
+
+        UNROLL for (int c = 0; c < PANEL / VW; c++) {
+            vf t = v_add(base[c], v_mul(factor, v_load(y + c * VW)));
+            far |= (uint64_t)v_at_least(t, limit) << (c * VW);
+        }
+        a->mask[r] = ~far;
+    }
 }

@@ -1,0 +1,214 @@
+/* knn_help.c - the help pages and the options of "skmt knn" and its
+ * subcommands. cmd_help.c prints them. */
+#include "help.h"
+#include "pair_options.h"
+
+#define KNN_HELP_AND_END HELP_OPTION, NO_MORE_OPTIONS
+#define KNN_JSON { "json", 'j', NULL, "print the result as JSON" }
+#define KNN_NAMES { "name", 'n', "NAME", "only this memory of the file; may " \
+                    "be given several times; default: all memories" }
+#define KNN_THREADS { "threads", 0, "N", "number of CPU threads; default 1; " \
+                      "the result is the same" }
+#define KNN_BLOCK { "block", 0, "N", "write to the disk each time there are " \
+                    "N new entries; default 16384" }
+#define KNN_ALIGNMENT { "alignment", 'a', "FILE", "alignment parameters for " \
+                        "the pieces of the model, as written by 'skmt align " \
+                        "--pieces MODEL --save FILE'" }
+
+static const struct opt knn_build_options[] = {
+    { "memory", 'M', "FILE", "the translation memory (skmt tm)" },
+    KNN_NAMES,
+    { "output", 'o', "STORE", "the datastore to write" },
+    MODEL_OPTION,
+    { "type", 't', "TYPE", "how states are stored: int8, or f16 in twice the "
+      "space; default int8" },
+    { "key", 'k', "STATE", "which states are stored: final: those from which "
+      "the next token is predicted; ffn: the input of the last feed-forward "
+      "block, as in the first kNN-MT paper; default final" },
+    { "no-eos", 0, NULL, "store no state for the end (EOS) of a translation" },
+    { "limit", 'l', "N", "use a random sample of N pairs" },
+    { "seed", 0, "N", "another seed gives another sample; default 1" },
+    { "sources", 0, NULL, "also store the states of the source tokens, and "
+      "which target tokens they are aligned to, for --system fast; needs "
+      "--alignment" },
+    KNN_ALIGNMENT,
+    KNN_THREADS, KNN_BLOCK, KNN_JSON, QUIET_OPTION, KNN_HELP_AND_END
+};
+
+static const struct opt knn_add_options[] = {
+    { "memory", 'M', "FILE", "add the pairs of this memory" },
+    KNN_NAMES,
+    { "format", 'f', "FORMAT", "format of the files: tmx, xliff, po, tsv, csv "
+      "or text; default: detected from the contents" },
+    PAIR_LANGUAGE_AND_COLUMN_OPTIONS,
+    PAIR_HEADER_OPTIONS,
+    { "fuzzy", 0, NULL, "also add units marked as fuzzy or not approved" },
+    MODEL_OPTION,
+    KNN_ALIGNMENT,
+    KNN_THREADS, KNN_BLOCK, KNN_JSON, QUIET_OPTION, KNN_HELP_AND_END
+};
+
+static const struct opt knn_delete_options[] = {
+    { "id", 'i', "N", "delete the pair that has this id in the memory; may be "
+      "given several times" },
+    { "source", 's', "TEXT", "delete the pairs with exactly this source" },
+    { "target", 't', "TEXT", "delete the pairs with exactly this target" },
+    { "missing-from", 0, "FILE", "delete the pairs that are not in this "
+      "memory (any more)" },
+    { "name", 'n', "NAME", "with --missing-from: only this memory of the "
+      "file; may be given several times" },
+    KNN_JSON, KNN_HELP_AND_END
+};
+
+static const struct opt knn_check_options[] = {
+    KNN_JSON, QUIET_OPTION, KNN_HELP_AND_END
+};
+
+static const struct opt knn_info_options[] = { KNN_JSON, KNN_HELP_AND_END };
+
+static const struct opt knn_sample_options[] = {
+    { "number", 'n', "N", "how many entries; default 10" },
+    { "seed", 0, "N", "another seed gives other entries; default 1" },
+    { "model", 'm', "FILE", "the model of the datastore, to show tokens as "
+      "text; default $SKMT_MODEL, then de-en" },
+    KNN_JSON, KNN_HELP_AND_END
+};
+
+static const struct opt knn_compact_options[] = {
+    { "output", 'o', "NEW", "the datastore to write; it replaces an old file "
+      "when it is complete" },
+    KNN_JSON, QUIET_OPTION, KNN_HELP_AND_END
+};
+
+/* ---- pages -------------------------------------------------------------- */
+
+static const char knn_page[] =
+"Usage: skmt knn COMMAND [OPTIONS] ...\n"
+"\n"
+"Make a datastore: a file, STORE, with the decoder states of all pairs of a\n"
+"memory, each with the token that followed it (an entry). The kNN-MT systems\n"
+"that search a whole memory at each step read it; SK-MT and learned trust do\n"
+"not need one. A datastore belongs to one model.\n"
+"\n"
+"  skmt knn build --memory my.tm -o my.knn\n"
+"  skmt knn info my.knn\n"
+"  skmt translate --datastore my.knn letter.txt\n"
+"\n"
+"Commands:\n"
+"  build        make a datastore from a memory\n"
+"  add          add pairs that it does not have yet\n"
+"  delete       delete pairs\n"
+"  check        check it for damage\n"
+"  info         print its properties\n"
+"  sample       print random entries\n"
+"  compact      write a copy without deleted pairs\n"
+"\n"
+"  skmt help knn COMMAND   show the options and examples of a command\n"
+"\n"
+"Any number of programs may read a datastore while one writes. What a command\n"
+"has stored survives kill -9 and power failures.\n";
+
+static const char knn_build_page[] =
+"Usage: skmt knn build --memory FILE -o STORE [OPTIONS]\n"
+"\n"
+"Run every pair of a memory through the model, and store the states of the\n"
+"decoder with the tokens that follow them. Each distinct pair is stored\n"
+"once. The progress line shows rate, size and time left. A token takes\n"
+"0.5 KB with the shipped model, so 100,000 pairs of 30 tokens take 1.6 GB.\n"
+"\n"
+"If the command is stopped, by Ctrl-C, kill -9 or a full disk, the same\n"
+"command continues it. An unfinished datastore cannot be used to translate.\n"
+"A finished one is not overwritten.\n"
+"\n"
+"Examples:\n"
+"  skmt knn build --memory my.tm -o my.knn --threads 2\n"
+"  skmt knn build --memory my.tm -o few.knn --limit 200000   a random sample\n"
+"  skmt knn build --memory my.tm -n legal -o legal.knn --type f16\n"
+"\n"
+"For --system fast, the source tokens are stored, too. First align the pieces\n"
+"of the pairs:\n"
+"  skmt align --pieces de-en --memory my.tm --save my.align --print none\n"
+"  skmt knn build --memory my.tm -o my.knn --sources --alignment my.align\n";
+
+static const char knn_add_page[] =
+"Usage: skmt knn add STORE FILE ... [OPTIONS]\n"
+"       skmt knn add STORE --memory FILE [OPTIONS]\n"
+"\n"
+"Add the pairs of files or of a memory that the datastore does not have yet.\n"
+"The files may have any format that 'skmt tm import' reads; '-' is standard\n"
+"input. If the command is stopped, the pairs stored so far are kept, and the\n"
+"same command adds the rest.\n"
+"\n"
+"Examples:\n"
+"  skmt knn add my.knn new.tmx\n"
+"  skmt knn add my.knn --memory my.tm         what was added to the memory\n"
+"  skmt knn add my.knn --memory my.tm && skmt knn delete my.knn \\\n"
+"      --missing-from my.tm                   follow all its changes\n";
+
+static const char knn_delete_page[] =
+"Usage: skmt knn delete STORE [--id N] ... [--source TEXT] [--target TEXT]\n"
+"       skmt knn delete STORE --missing-from FILE [--name NAME]\n"
+"\n"
+"Delete the pairs that match every option given, or those that a memory does\n"
+"not have any more. They are not found from then on. Their texts and states\n"
+"stay in the file until 'skmt knn compact' writes a new one.\n"
+"\n"
+"Examples:\n"
+"  skmt knn delete my.knn --id 17 --id 18\n"
+"  skmt knn delete my.knn --source 'Guten Tag'\n"
+"  skmt knn delete my.knn --missing-from my.tm\n";
+
+static const char knn_check_page[] =
+"Usage: skmt knn check STORE\n"
+"\n"
+"Check the whole file. Every command that opens a datastore checks all but\n"
+"the states, which are most of the file; this command also reads these.\n"
+"Prints each problem; the exit status is 1 if there are any. A damaged\n"
+"datastore must be built again.\n"
+"\n"
+"Examples:\n"
+"  skmt knn check my.knn\n";
+
+static const char knn_info_page[] =
+"Usage: skmt knn info STORE\n"
+"\n"
+"Print the properties of a datastore: what its states are, how many pairs and\n"
+"entries it has, and its size.\n"
+"\n"
+"Examples:\n"
+"  skmt knn info my.knn\n"
+"  skmt knn info my.knn --json | jq .entries\n";
+
+static const char knn_sample_page[] =
+"Usage: skmt knn sample STORE [-n N] [OPTIONS]\n"
+"\n"
+"Print random entries with their pairs. In the target, [brackets] mark the\n"
+"token of the entry. Its state was computed from the source and the part of\n"
+"the target before the brackets. norm is the norm of the state; weight is the\n"
+"number of entries that were merged into this one.\n"
+"\n"
+"Examples:\n"
+"  skmt knn sample my.knn -n 3\n"
+"  skmt knn sample my.knn -n 1000 --json | jq -r .text | sort | uniq -c\n";
+
+static const char knn_compact_page[] =
+"Usage: skmt knn compact STORE -o NEW\n"
+"\n"
+"Write a copy of a datastore without its deleted pairs, and with large\n"
+"blocks. Many small additions make a datastore slower to open and to search;\n"
+"the copy is as fast as a new one. STORE is not changed.\n"
+"\n"
+"Examples:\n"
+"  skmt knn compact my.knn -o new.knn && mv new.knn my.knn\n";
+
+const struct page knn_pages[] = {
+    { "knn", knn_page, NULL, NULL },
+    { "knn build", knn_build_page, knn_build_options, NULL },
+    { "knn add", knn_add_page, knn_add_options, NULL },
+    { "knn delete", knn_delete_page, knn_delete_options, NULL },
+    { "knn check", knn_check_page, knn_check_options, NULL },
+    { "knn info", knn_info_page, knn_info_options, NULL },
+    { "knn sample", knn_sample_page, knn_sample_options, NULL },
+    { "knn compact", knn_compact_page, knn_compact_options, NULL },
+    { NULL, NULL, NULL, NULL }
+};

@@ -1,0 +1,33 @@
+/* datastore_read.h - read the pairs of a datastore file in the form in which a
+ * writer takes them (datastore_write.h): to copy, reduce or print them.
+ *
+ * A reader is used by one thread at a time. */
+#ifndef KNN_DATASTORE_READ_H
+#define KNN_DATASTORE_READ_H
+
+#include "knn/datastore_write.h"
+
+struct datastore_reader;        /* opaque */
+
+/* s comes from datastore_file_open. It is borrowed. */
+enum status datastore_reader_new(struct datastore_reader **out,
+                                 const struct entries *s, struct err *e);
+void datastore_reader_free(struct datastore_reader *r);  /* NULL is fine */
+
+/* The kind of the datastore, for a writer. Its map is borrowed from s. */
+struct datastore_kind datastore_reader_kind(const struct datastore_reader *r);
+
+/* Set *out to a pair. The keys are in the form in which they are stored. The
+ * arrays are valid until the next call; the texts as long as s is held. A
+ * deleted pair has no entries, no source tokens and no links. */
+enum status datastore_reader_get(struct datastore_reader *r, int32_t pair,
+                                 struct datastore_item *out, struct err *e);
+
+/* Copy all pairs that are not deleted to a new file, in large blocks. The file
+ * appears, or replaces an old one, when it is complete. progress may be NULL;
+ * it is told pairs. */
+enum status datastore_copy(const struct entries *s, const char *path,
+                           tm_progress_fn *progress, void *user,
+                           struct err *e);
+
+#endif
