@@ -349,6 +349,19 @@ SKMT_API skmt_status skmt_datastore_open(skmt_datastore **out,
                                          const skmt_model *model,
                                          skmt_error *err);
 SKMT_API void skmt_datastore_close(skmt_datastore *ds);
+/* Search this datastore from now on, with a system that needs one (option
+ * "system"). It must have been opened with the same model, and stay open as
+ * long as it is used. NULL: none. skmt_stream_use_datastore first waits until
+ * all texts that were pushed have been delivered. */
+SKMT_API skmt_status skmt_session_use_datastore(skmt_session *s,
+                                                const skmt_datastore *ds,
+                                                skmt_error *err);
+SKMT_API skmt_status skmt_stream_use_datastore(skmt_stream *s,
+                                               const skmt_datastore *ds,
+                                               skmt_error *err);
+/* The datastore must stay open until the request was submitted. */
+SKMT_API void skmt_request_use_datastore(skmt_request *q,
+                                         const skmt_datastore *ds);
 /* Get statistic i: returns its name and sets *value. The names are:
  *     pairs, deleted     pairs, and pairs that were deleted since
  *     entries            entries that a search can find
@@ -424,6 +437,44 @@ SKMT_API skmt_status skmt_datastore_delete(const char *path,
 SKMT_API skmt_status skmt_datastore_delete_missing(const char *path,
                                                    skmt_tm *tm, int64_t *n,
                                                    skmt_error *err);
+
+/* Corrections are a datastore in RAM that grows with each corrected sentence,
+ * for systems "kok" and "vanilla":
+ *
+ *     skmt_corrections_new(&c, model, options, &err);
+ *     skmt_session_use_corrections(session, c, &err);
+ *     skmt_corrections_add(c, source, target, &err);  ..
+ *
+ * The options k, tau, key-type and knn-eos matter. Any number of threads may
+ * use the same corrections. A text sees those that were added before it was
+ * submitted. Keep them until the sessions, streams and requests that use them
+ * are freed. */
+typedef struct skmt_corrections skmt_corrections;
+
+SKMT_API skmt_status skmt_corrections_new(skmt_corrections **out,
+                                          const skmt_model *model,
+                                          const skmt_options *options,
+                                          skmt_error *err);
+SKMT_API void skmt_corrections_free(skmt_corrections *c);
+/* Add a pair. One with an empty text is not added; that is no error. */
+SKMT_API skmt_status skmt_corrections_add(skmt_corrections *c,
+                                          const char *source,
+                                          const char *target,
+                                          skmt_error *err);
+/* Remove all pairs, for example before the next document. */
+SKMT_API skmt_status skmt_corrections_reset(skmt_corrections *c,
+                                            skmt_error *err);
+/* The number of pairs. */
+SKMT_API int skmt_corrections_count(skmt_corrections *c);
+/* Use these corrections from now on, like skmt_session_use_datastore. */
+SKMT_API skmt_status skmt_session_use_corrections(skmt_session *s,
+                                                  skmt_corrections *c,
+                                                  skmt_error *err);
+SKMT_API skmt_status skmt_stream_use_corrections(skmt_stream *s,
+                                                 skmt_corrections *c,
+                                                 skmt_error *err);
+SKMT_API void skmt_request_use_corrections(skmt_request *q,
+                                           skmt_corrections *c);
 
 /* Build datastores, and add pairs to them:
  *

@@ -119,6 +119,7 @@ static int translate_parse(struct translate_job *j, int argc, char **argv)
     if (status || j->help) return status;
     status = steering_settings(j->steering, j->options);
     if (!status) status = args_set_engine(a, j->options);
+    if (!status) status = steering_choose_system(j->steering, j->options);
     if (status) return status;
     if (j->pairs && steering_has_memory(j->steering))
         return complain(EXIT_USAGE,
@@ -172,6 +173,7 @@ static int check_steering_files(const struct translate_job *j)
         { j->steering->memory, "memory" },
         { j->steering->key_file, "key file" },
         { j->steering->settings, "settings file" },
+        { j->steering->datastore, "datastore" },
     };
     struct stat st;
     int status;
@@ -487,8 +489,11 @@ static int translate_finish(struct translate_run *r)
  * probably a mistake. */
 static void warn_no_memory(const struct translate_job *j)
 {
-    if (!(j->explain || j->html) || j->steering->memory || j->pairs) return;
-    complain(0, "%s has nothing to explain without --memory or --pairs",
+    if (!(j->explain || j->html) || j->steering->memory || j->pairs ||
+        j->steering->datastore)
+        return;
+    complain(0, "%s has nothing to explain without --memory, --pairs or "
+             "--datastore",
              j->explain ? "--explain" : "--html");
 }
 
@@ -524,6 +529,8 @@ static int translate_all(struct translate_run *r)
     if ((j->steering->tm || j->steering->keys)
         && skmt_stream_use(r->stream, j->steering->tm, j->steering->keys,
                            &err))
+        return complain(EXIT_TROUBLE, "%s", err.message);
+    if (skmt_stream_use_datastore(r->stream, j->steering->ds, &err))
         return complain(EXIT_TROUBLE, "%s", err.message);
     warn_no_memory(j);
     /* The output is opened this late, so that a usage error does not empty an

@@ -57,6 +57,7 @@ static struct {
     struct textbuf model;       /* {"path":.., ..}; empty if no model */
     struct textbuf memory;      /* "path":..,"at_start":{..} */
     struct textbuf memory_end;  /* {..} */
+    struct textbuf datastore;   /* {..} */
     int threads;
     bool failed;                /* out of memory */
 } record;
@@ -217,7 +218,7 @@ static const struct record_value *record_last_typed(const char *option)
 static bool is_steered(void)
 {
     return record_last_typed("memory") || record_last_typed("pairs")
-           || record_last_typed("simulate");
+           || record_last_typed("simulate") || record_last_typed("datastore");
 }
 
 static void put_engine_option(struct textbuf *t, const skmt_option_info *info,
@@ -335,6 +336,22 @@ void record_memory(const char *path, skmt_tm *tm)
     }
     textbuf_reset(&record.memory_end);
     put_state(&record.memory_end, tm);
+}
+
+void record_datastore(const char *path, skmt_datastore *ds)
+{
+    const char *name, *text;
+    int64_t value;
+
+    if (!is_recording() || !path || !ds) return;
+    textbuf_reset(&record.datastore);
+    jput_object(&record.datastore);
+    put_path(&record.datastore, path);
+    for (int i = 0; (name = skmt_datastore_fact(ds, i, &text)); i++)
+        jput_text_field(&record.datastore, name, text);
+    for (int i = 0; (name = skmt_datastore_stat(ds, i, &value)); i++)
+        jput_int_field(&record.datastore, name, value);
+    jput_object_end(&record.datastore);
 }
 
 /* ---- writing ------------------------------------------------------------ */
@@ -485,6 +502,7 @@ static void put_record(struct textbuf *t, int status)
     put_options(t);
     put_object(t, "model", &record.model);
     record_put_memory(t);
+    put_object(t, "datastore", &record.datastore);
     put_outputs(t);
     put_processor(t);
     put_times(t);
@@ -525,6 +543,7 @@ static void record_release(void)
     textbuf_release(&record.model);
     textbuf_release(&record.memory);
     textbuf_release(&record.memory_end);
+    textbuf_release(&record.datastore);
     memset(&record, 0, sizeof record);
 }
 
@@ -551,7 +570,7 @@ int record_finish(int status)
         if (!record.failed && !t.failed) indent_json(&t);
         t.failed |= record.failed || record.engine.failed
                     || record.model.failed || record.memory.failed
-                    || record.memory_end.failed;
+                    || record.memory_end.failed || record.datastore.failed;
         record_status = record_write(&t);
     }
     textbuf_release(&t);

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 
 #include "common/args.h"
-#include "skmt.h"
+#include "skmt_tools.h"
 
 extern const struct opt record_option;  /* --record */
 
@@ -52,5 +52,7 @@ int record_model(const char *path, const skmt_model *model);
 /* Records the state of the memory. Call this after opening it and again before
  * closing it. */
 void record_memory(const char *path, skmt_tm *tm);
+/* Records the datastore that is searched. */
+void record_datastore(const char *path, skmt_datastore *ds);
 
 #endif

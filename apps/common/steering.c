@@ -1,4 +1,4 @@
-/* steering.c - opens the memory, key file and settings file that a translating
+/* steering.c - opens the memory, key file, datastore and settings file that a translating
  * command was given, and reads the pairs of option --pairs. */
 #include <assert.h>
 #include <errno.h>
@@ -36,6 +36,7 @@ bool steering_option(struct steering *s, const struct args *a, int *status)
     if (args_is(a, "memory")) s->memory = a->value;
     else if (args_is(a, "key-file")) s->key_file = a->value;
     else if (args_is(a, "settings")) s->settings = a->value;
+    else if (args_is(a, "datastore")) s->datastore = a->value;
     else if (args_is(a, "name")) *status = add_memory_name(s, a->value);
     else return false;
     return true;
@@ -100,6 +101,18 @@ int steering_settings(const struct steering *s, skmt_options *o)
     if (in.message[0]) status = complain(EXIT_TROUBLE, "%s", in.message);
     lines_close(&in);
     return status;
+}
+
+int steering_choose_system(const struct steering *s, skmt_options *o)
+{
+    skmt_error err;
+
+    if (!s->datastore || s->memory) return EXIT_DONE;
+    if (strcmp(skmt_options_get(o, "system"), "auto") ||
+        strcmp(skmt_options_get(o, "preset"), "auto"))
+        return EXIT_DONE;
+    if (!skmt_options_set(o, "system", "vanilla", &err)) return EXIT_DONE;
+    return complain(EXIT_USAGE, "%s", err.message);
 }
 
 /* ---- opening ---------------------------------------------------------- */
@@ -184,6 +197,10 @@ int steering_open(struct steering *s, const skmt_model *model,
     if (s->key_file && skmt_keys_new(&s->keys, model, o, s->key_file, &err))
         return steering_failed(s, &err);
     if (s->keys) note_remade_keys(s->keys, s->key_file);
+    if (s->datastore &&
+        skmt_datastore_open(&s->ds, s->datastore, model, &err))
+        return steering_failed(s, &err);
+    record_datastore(s->datastore, s->ds);
     if (!s->memory) return EXIT_DONE;
     if ((status = steering_open_memory(s, mode))) return status;
     record_memory(s->memory, s->tm);
@@ -199,6 +216,7 @@ void steering_close(struct steering *s)
     record_memory(s->memory, s->tm);
     skmt_tm_close(s->tm);
     skmt_keys_free(s->keys);
+    skmt_datastore_close(s->ds);
     free(s->names);
     memset(s, 0, sizeof *s);
 }

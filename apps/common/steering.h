@@ -10,7 +10,7 @@
 #include "common/args.h"
 #include "common/lines.h"
 #include "common/progress.h"
-#include "skmt.h"
+#include "skmt_tools.h"
 
 #define STEERING_OPTIONS                                                      \
     { "memory", 'M', "FILE",                                                  \
@@ -28,8 +28,15 @@
             "command line override them"                                      \
     }
 
+/* For commands that can search a datastore of all pairs. */
+#define DATASTORE_OPTION                                                      \
+    { "datastore", 0, "FILE",                                                 \
+      "search all pairs of this datastore (skmt knn build) at each step; "    \
+      "without --memory and --system, the system is vanilla" }
+
 struct steering {
-    const char *memory, *key_file, *settings;
+    const char *memory, *key_file, *settings, *datastore;
+    skmt_datastore *ds;         /* NULL: none */
     const char **names;         /* [n_names] */
     int n_names, cap_names;
     skmt_tm *tm;
@@ -38,7 +45,7 @@ struct steering {
     char stage[32];             /* what progress shows; "" if nothing */
 };
 
-/* Stores the value of option a if it is one of STEERING_OPTIONS and sets
+/* Stores the value of option a if it is one of these options and sets
  * *status to an exit status. Returns false if it is another option. */
 bool steering_option(struct steering *s, const struct args *a, int *status);
 /* Prints an error if the memory file does not exist. Returns an exit status. */
@@ -46,7 +53,10 @@ int memory_must_exist(const char *path);
 /* Sets the options of the settings file, if any, in o. Call this before the
  * options of the command line are set. Returns an exit status. */
 int steering_settings(const struct steering *s, skmt_options *o);
-/* Opens the key file and the memory, as far as they were given. quiet: do not
+/* Chooses a system if there is only a datastore. Call this after the options of
+ * the command line were set. Returns an exit status. */
+int steering_choose_system(const struct steering *s, skmt_options *o);
+/* Opens the key file, the datastore and the memory, as far as they were given. quiet: do not
  * show progress. Returns an exit status. */
 int steering_open(struct steering *s, const skmt_model *model,
                   const skmt_options *o, skmt_tm_mode mode, bool quiet);

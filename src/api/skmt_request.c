@@ -64,8 +64,10 @@ skmt_status skmt_request_set_pairs(skmt_request *q, const skmt_similar *pairs,
 
 void skmt_request_use(skmt_request *q, skmt_tm *tm, skmt_keys *keys)
 {
+    struct request_memory m = memory_of(tm, keys);
+
     if (!request_submitted(request_of(q)))
-        request_of(q)->memory = memory_of(tm, keys);
+        request_memory_set(&request_of(q)->memory, &m);
 }
 
 void skmt_request_set_priority(skmt_request *q, int priority)

@@ -57,6 +57,16 @@ struct request_memory {
     struct online_store *online;        /* the corrections so far, likewise */
 };
 
+/* Replace the source, its lock and the keys. The datastore and the corrections
+ * stay. */
+static inline void request_memory_set(struct request_memory *to,
+                                      const struct request_memory *from)
+{
+    to->source = from->source;
+    to->lock = from->lock;
+    to->keys = from->keys;
+}
+
 enum request_state {
     REQUEST_NEW, REQUEST_PREPARING, REQUEST_WAITING, REQUEST_ANSWERING,
     REQUEST_ANSWERED

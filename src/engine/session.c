@@ -48,8 +48,18 @@ enum status session_set_memory(struct session *s,
 {
     enum status st = service_check_keys(s->service, m->keys, &s->o, e);
 
-    if (!st) s->memory = *m;
+    if (!st) request_memory_set(&s->memory, m);
     return st;
+}
+
+void session_set_entries(struct session *s, struct entries *entries)
+{
+    s->memory.entries = entries;
+}
+
+void session_set_online(struct session *s, struct online_store *online)
+{
+    s->memory.online = online;
 }
 
 struct batch_counts session_counts(struct session *s)

@@ -32,6 +32,11 @@ void session_free(struct session *s);           /* NULL is fine */
 enum status session_set_memory(struct session *s,
                                const struct request_memory *m, struct err *e);
 
+/* The same for a datastore of all pairs, and for the corrections so far. NULL:
+ * none. session_set_memory does not change them. */
+void session_set_entries(struct session *s, struct entries *entries);
+void session_set_online(struct session *s, struct online_store *online);
+
 /* Translate n texts. Returns the first error; the other texts are translated
  * all the same. */
 enum status session_run(struct session *s, struct session_text *t, size_t n,

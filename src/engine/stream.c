@@ -199,7 +199,25 @@ enum status stream_set_memory(struct stream *s, const struct request_memory *m,
 
     /* Texts already pushed finish with the keys that they began with. */
     if (!st) st = stream_flush(s, e);
-    if (!st) s->memory = *m;
+    if (!st) request_memory_set(&s->memory, m);
+    return st;
+}
+
+enum status stream_set_entries(struct stream *s, struct entries *entries,
+                               struct err *e)
+{
+    enum status st = stream_flush(s, e);
+
+    if (!st) s->memory.entries = entries;
+    return st;
+}
+
+enum status stream_set_online(struct stream *s, struct online_store *online,
+                              struct err *e)
+{
+    enum status st = stream_flush(s, e);
+
+    if (!st) s->memory.online = online;
     return st;
 }
 
