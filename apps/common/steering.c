@@ -1,5 +1,5 @@
-/* steering.c - opens the memory, key file, datastore and settings file that a translating
- * command was given, and reads the pairs of option --pairs. */
+/* steering.c - opens the memory, key file, datastore and settings file that a
+ * translating command was given, and reads the pairs of option --pairs. */
 #include <assert.h>
 #include <errno.h>
 #include <jansson.h>

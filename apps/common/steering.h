@@ -56,8 +56,8 @@ int steering_settings(const struct steering *s, skmt_options *o);
 /* Chooses a system if there is only a datastore. Call this after the options of
  * the command line were set. Returns an exit status. */
 int steering_choose_system(const struct steering *s, skmt_options *o);
-/* Opens the key file, the datastore and the memory, as far as they were given. quiet: do not
- * show progress. Returns an exit status. */
+/* Opens the key file, the datastore and the memory, as far as they were given.
+ * quiet: do not show progress. Returns an exit status. */
 int steering_open(struct steering *s, const skmt_model *model,
                   const skmt_options *o, skmt_tm_mode mode, bool quiet);
 /* Whether --memory was given. */

@@ -36,6 +36,7 @@ missing.
   > run knn-sample knn sample a.knn
   > run knn-compact knn compact a.knn -o b.knn
   > run info info
+  > run systems systems
   > run convert convert --from tiny --type f32 -o tiny.skmt
   > run tm-delete tm delete a.tm 1
   > run tm-drop tm drop a.tm --name main --yes

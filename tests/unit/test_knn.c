@@ -508,7 +508,9 @@ TEST(votes_reach_the_rows_of_their_sentence)
     static _Alignas(64) float hidden[3 * 16];
     struct fixed_rows f = fixed_rows(hidden, 16, 3);
     struct system_options o = { .k = 2, .weigh = { .tau = 100 } };
-    struct mixer_rows in = { .x = &f.x, .row = 1, .n = 2 };
+    const int n_tokens[2] = { 0 };
+    struct mixer_rows in = { .x = &f.x, .row = 1, .n = 2,
+                             .n_tokens = n_tokens };
     float key[16] = { 5 };              /* squared distance 25 to row 1 */
     static const int32_t said[] = { 1, 2, 70, 3 };
     struct mixer *m = sk_mixer(&o), *other = sk_mixer(&o);
@@ -662,7 +664,8 @@ TEST(a_vote_for_the_end_may_abstain)
 {
     static _Alignas(64) float hidden[16];
     struct fixed_rows f = fixed_rows(hidden, 16, 1);
-    struct mixer_rows in = { .x = &f.x, .n = 1 };
+    const int n_tokens[1] = { 0 };
+    struct mixer_rows in = { .x = &f.x, .n = 1, .n_tokens = n_tokens };
     const float key[16] = { 5 };
 
     for (int abstains = 0; abstains < 2; abstains++) {
@@ -708,7 +711,8 @@ TEST(guesses_are_what_follows_in_the_pairs)
     enum { N = 7 };
     static _Alignas(64) float hidden[2 * 16];
     struct fixed_rows f = fixed_rows(hidden, 16, 2);
-    struct mixer_rows in = { .x = &f.x, .n = 2 };
+    const int n_tokens[2] = { 0 };
+    struct mixer_rows in = { .x = &f.x, .n = 2, .n_tokens = n_tokens };
     struct system_options o = { .k = 8, .weigh = { .tau = 1000 } };
     struct system_pair pairs[] = {
         { .keys = keys_in_a_row(N, 40), .similarity = 0.9f },

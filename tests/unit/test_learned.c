@@ -471,6 +471,9 @@ static void store_translation(struct system_fix *f, int32_t *target, int n)
     f->mixer->ops->end(f->mixer);
     pair_keys_drop(f->pairs[0].keys);
     f->pairs[0].keys = p.keys;
+    /* The corrections hold the keys of the same pairs. */
+    pair_keys_drop(f->online->pairs[0]->keys);
+    f->online->pairs[0]->keys = pair_keys_hold(p.keys);
     key_builder_free(kb);
     job_free(plain);
 }

@@ -240,6 +240,7 @@ TEST(steering_options_have_a_list_of_their_own)
         { "preset", "auto", "sk1", "sk3" },
         { "system", "auto", "learned", "sk2" },
         { "trust", "default", NULL, "1 2 3" },
+        { "metak", "none", NULL, "1 2 3" },
         { "k", "0", "64", "65" },
         { "tau", "0", "12.5", "-1" },
         { "adapter", "distance", "fixed", "both" },
@@ -247,6 +248,14 @@ TEST(steering_options_have_a_list_of_their_own)
         { "knn-eos", "auto", "1", "2" },
         { "eos-votes", "auto", "count", "vote" },
         { "repeat-votes", "-1", "3", "9" },
+        { "cache", "-1", "6", "-2" },
+        { "chunk", "16", "64", "65" },
+        { "chunk-first", "2", "1", "0" },
+        { "chunk-longest", "8", "1000", "1001" },
+        { "chunk-dims", "64", "1", "0" },
+        { "chunk-tau", "0", "12.5", "-1" },
+        { "chunk-lambda", "-1", "1", "1.1" },
+        { "occurrences", "512", "1", "0" },
         { "exact", "auto", "steer", "" },
         { "draft", "8", "0", "65" },
         { "key-cache", "256M", "1G", "1X" },
@@ -266,7 +275,7 @@ TEST(steering_options_have_a_list_of_their_own)
         CHECK_STR(skmt_options_get(o, info.name), want[i].fallback);
         CHECK_INT(skmt_options_set(o, info.name, want[i].bad, &e),
                   want[i].other ? SKMT_ERR_ARGUMENT : SKMT_ERR_FORMAT);
-        if (!want[i].other) continue;   /* test_trust.c has networks */
+        if (!want[i].other) continue;   /* test_trust.c, test_metak.c */
         CHECK_INT(skmt_options_set(o, info.name, want[i].other, &e), SKMT_OK);
         CHECK_STR(skmt_options_get(o, info.name), want[i].other);
     }
