@@ -299,6 +299,9 @@ static int open_session(struct learn_call *c)
     if (!st)
         st = skmt_session_use(c->session, c->steering.tm, c->steering.keys,
                               &err);
+    if (!st) st = learn_corrections_begin(c, &err);
+    if (!st && c->online)
+        st = skmt_session_use_corrections(c->session, c->online, &err);
     return st ? learn_failed(c, &err) : EXIT_DONE;
 }
 
@@ -347,6 +350,7 @@ static void learn_call_release(struct learn_call *c)
     stored_release(&c->last);
     skmt_result_free(c->result);
     skmt_session_free(c->session);
+    learn_corrections_end(c);
     steering_close(&c->steering);
     skmt_model_close(c->model);
     skmt_options_free(c->options);

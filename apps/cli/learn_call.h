@@ -4,8 +4,9 @@
  *
  * cmd_learn.c parses the options and opens the files. learn_lines.c processes
  * lines that come with their corrections, learn_ask.c asks a person for them,
- * learn_store.c stores them, learn_adapt.c trains the network again after some
- * of them, and learn_simulate.c simulates the whole process with references. */
+ * learn_store.c stores them, learn_corrections.c keeps them for systems that
+ * search all of them, learn_adapt.c trains the network again after some of
+ * them, and learn_simulate.c simulates the whole process with references. */
 #ifndef LEARN_CALL_H
 #define LEARN_CALL_H
 
@@ -61,6 +62,10 @@ struct learn_call {
     struct adapt *adapt;        /* NULL without --adapt */
     uint64_t n_stored_before;   /* n_stored at the last training */
     uint64_t n_trainings;       /* so far */
+    skmt_corrections *online;   /* of this call; NULL: the system does not
+                                   search them */
+    struct given_pair *given;   /* [n_given] the texts of online */
+    size_t n_given;
 
     skmt_result *result;        /* the translation of source; NULL: none */
     struct textbuf source;
@@ -104,6 +109,20 @@ int learn_bad_line(struct learn_call *c, const struct input_line *line,
                    const char *what);
 /* Prints an error of the library. Returns the exit status for it. */
 int learn_failed(struct learn_call *c, const skmt_error *err);
+
+/* ---- systems that search all corrections (learn_corrections.c) */
+
+/* Whether the system of the options is one of them. */
+bool learn_uses_corrections(const struct learn_call *c);
+/* Makes c->online if the system needs it. Call it when the model is open. */
+skmt_status learn_corrections_begin(struct learn_call *c, skmt_error *err);
+/* These do nothing if there is no c->online. */
+skmt_status learn_corrections_add(struct learn_call *c, const char *source,
+                                  const char *target, skmt_error *err);
+skmt_status learn_corrections_remove(struct learn_call *c, const char *source,
+                                     const char *target, skmt_error *err);
+/* Call this after freeing sessions and streams. */
+void learn_corrections_end(struct learn_call *c);
 
 /* ---- training again (learn_adapt.c) */
 

@@ -73,10 +73,16 @@ const char learn_page[] =
 "none) and a line that occurred before is translated like any other (--exact\n"
 "steer).\n"
 "\n"
+"Systems kok and vanilla (--system) use no similar pairs. At each step they\n"
+"search all corrections that were made since the program was started. Older\n"
+"pairs of the memory are not searched, but corrections are stored in it as\n"
+"usual. With --simulate, each document begins without corrections.\n"
+"\n"
 "Examples:\n"
 "  skmt learn -M my.tm letter.de.txt -o letter.en.txt    correct line by line\n"
 "  skmt learn -M my.tm a.de --corrections a.en > a.mt\n"
 "  printf 'Guten Tag\\tHello there\\nGuten Tag\\n' | skmt learn -M my.tm\n"
 "  skmt learn -M my.tm letter.de.txt --adapt --settings my.settings\n"
 "  skmt learn --simulate docs.tsv.xz --baseline --threads 2\n"
-"  skmt learn --simulate docs.tsv --preset sk1 -o learned.txt --json\n";
+"  skmt learn --simulate docs.tsv --preset sk1 -o learned.txt --json\n"
+"  skmt learn --simulate docs.tsv --system kok --baseline\n";

@@ -14,6 +14,9 @@
  * were stored, when all lines before are translated. It learns from the memory
  * of the document. The next document begins with the network of the options.
  *
+ * With systems kok and vanilla there is no memory: the corrections so far
+ * (skmt_corrections) are emptied before each document.
+ *
  * The memories, one for each document, and the lines to be scored are in a
  * temporary folder, which is removed at the end. */
 #include <assert.h>
@@ -376,8 +379,10 @@ static skmt_status open_stream(struct simulation *s, bool with_memory,
                          simulate_result, s, err);
     if (st) return st;
     interrupt_stream(s->stream);
-    return with_memory ? skmt_stream_use(s->stream, s->tm, s->keys, err)
-                       : SKMT_OK;
+    if (!with_memory) return SKMT_OK;
+    return s->c->online
+               ? skmt_stream_use_corrections(s->stream, s->c->online, err)
+               : skmt_stream_use(s->stream, s->tm, s->keys, err);
 }
 
 /* ---- training again ----------------------------------------------------- */
@@ -494,17 +499,23 @@ static int learn_simulate_push_line(struct simulation *s, size_t i,
         || skmt_stream_push(s->stream, source, NULL, &err))
         return learn_simulate_failed(s, &err);
     if (!memory || !*source || !*reference) return EXIT_DONE;
-    if (skmt_tm_add(s->tm, memory, source, reference, NULL, &err))
+    if (s->c->online
+            ? skmt_corrections_add(s->c->online, source, reference, &err)
+            : skmt_tm_add(s->tm, memory, source, reference, NULL, &err))
         return learn_simulate_line_failed(s, &line, &err);
     return simulate_stored(s, memory);
 }
 
-/* Create an empty memory for a document and search only that one. */
+/* Create an empty memory for a document and search only that one, or forget the
+ * corrections so far. Lines that were pushed keep those that they began with. */
 static int begin_document(struct simulation *s, const char *memory)
 {
     skmt_tm_info settings = { .size = sizeof settings, .name = memory };
     skmt_error err;
 
+    if (s->c->online)
+        return skmt_corrections_reset(s->c->online, &err)
+                   ? learn_simulate_failed(s, &err) : EXIT_DONE;
     if (!skmt_tm_create(s->tm, &settings, &err)
         && !skmt_tm_use(s->tm, &memory, 1, &err)) return forget_network(s);
     return learn_simulate_failed(s, &err);
@@ -568,17 +579,40 @@ static int run_round(struct simulation *s, const char *file, bool with_memory)
     return status;
 }
 
+/* Translate every line by the model alone. A system that searches corrections
+ * is not used for that: it would refuse to translate without them. */
+static int run_baseline(struct simulation *s)
+{
+    skmt_options *o = s->c->options;
+    char system[32];
+    skmt_error err;
+    int status;
+
+    if (!learn_uses_corrections(s->c))
+        return run_round(s, MODEL_ONLY_FILE, false);
+    snprintf(system, sizeof system, "%s", skmt_options_get(o, "system"));
+    if (skmt_options_set(o, "system", "nmt", &err))
+        return learn_failed(s->c, &err);
+    status = run_round(s, MODEL_ONLY_FILE, false);
+    if (skmt_options_set(o, "system", system, &err) && !status)
+        status = learn_failed(s->c, &err);
+    return status;
+}
+
 static int learn_simulate_translate(struct simulation *s)
 {
     struct learn_call *c = s->c;
     int status = simulate_adapt_begin(s);
+    skmt_error err;
 
     if (status) return status;
     s->out.fd = c->fd;
     s->out.name = c->fd_name;
     progress_begin(&c->progress, "lines", s->n_lines * (c->baseline ? 2 : 1),
                    !c->quiet && !isatty(c->fd));
-    status = c->baseline ? run_round(s, MODEL_ONLY_FILE, false) : EXIT_DONE;
+    status = c->baseline ? run_baseline(s) : EXIT_DONE;
+    if (!status && learn_corrections_begin(c, &err))
+        status = learn_failed(c, &err);
     if (!status) status = run_round(s, LEARNED_FILE, true);
     progress_end(&c->progress);
     close_stream(s);

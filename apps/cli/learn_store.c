@@ -241,8 +241,11 @@ skmt_status learn_store(struct learn_call *c, const char *source,
     }
     if (st) stored_release(&s);
     else keep_for_undo(c, &s);
-    if (!st) learn_adapt_stored(c);
-    return st;
+    if (st) return st;
+    learn_adapt_stored(c);
+    if (!c->online) return SKMT_OK;
+    drop_result(c);
+    return learn_corrections_add(c, source, target, err);
 }
 
 /* ---- undo --------------------------------------------------------------- */
@@ -273,8 +276,9 @@ skmt_status learn_undo(struct learn_call *c, skmt_error *err)
         skmt_tm_rollback(tm);
         return st;
     }
+    st = learn_corrections_remove(c, c->last.source, c->last.target, err);
     stored_release(&c->last);
     c->n_stored--;
     drop_result(c);
-    return SKMT_OK;
+    return st;
 }
