@@ -96,6 +96,24 @@ static int check_learning(struct learn_call *c)
     return EXIT_DONE;
 }
 
+/* Refuse a system that searches a file with all pairs. */
+static int check_system(const struct learn_call *c)
+{
+    static const char *const with_file[] = { "adaptive", "efficient", "chunk",
+                                             "fast" };
+    const char *system = skmt_options_get(c->options, "system");
+
+    for (size_t i = 0; i < sizeof with_file / sizeof *with_file; i++)
+        if (!strcmp(system, with_file[i]))
+            return complain(EXIT_USAGE, "--system %s searches a datastore, "
+                            "which does not learn from corrections; use sk, "
+                            "learned, vanilla, kok or nmt", system);
+    if (c->wants_adapt && learn_uses_corrections(c))
+        return complain(EXIT_USAGE, "--adapt trains the network of system "
+                        "learned; system %s has none", system);
+    return EXIT_DONE;
+}
+
 /* Set the options of the settings file and of the command line. With --adapt
  * the file need not exist. */
 static int set_learn_options(struct learn_call *c, struct args a)
@@ -109,6 +127,7 @@ static int set_learn_options(struct learn_call *c, struct args a)
 
     if (!network) status = complain(EXIT_TROUBLE, "out of memory");
     if (!status) status = args_set_engine(a, c->options);
+    if (!status) status = check_system(c);
     if (!status) status = learn_adapt_check(c, network);
     free(network);
     return status;

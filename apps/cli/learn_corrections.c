@@ -1,4 +1,4 @@
-/* learn_corrections.c - the corrections of one call of "skmt learn", for systems
+/* learn_corrections.c - the corrections of one call of "skmt learn" for systems
  * kok and vanilla, which search the states of all of them (skmt_corrections).
  *
  * The library cannot remove a single correction. Therefore the texts are kept

@@ -507,7 +507,7 @@ static int learn_simulate_push_line(struct simulation *s, size_t i,
 }
 
 /* Create an empty memory for a document and search only that one, or forget the
- * corrections so far. Lines that were pushed keep those that they began with. */
+ * corrections so far. Lines that were pushed keep what they began with. */
 static int begin_document(struct simulation *s, const char *memory)
 {
     skmt_tm_info settings = { .size = sizeof settings, .name = memory };
@@ -621,8 +621,25 @@ static int learn_simulate_translate(struct simulation *s)
 
 /* ---- scoring ------------------------------------------------------------ */
 
-/* Run "skmt score" on the files of the folder. It prints their names, so the
- * directory is changed to keep them short. */
+/* Run "skmt score" in the folder. Afterwards the directory is the old one
+ * again, because --record FILE may be relative to it. */
+static int score_in_folder(struct simulation *s, int argc, char **argv)
+{
+    int old = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), status;
+
+    if (chdir(s->folder))
+        status = complain(EXIT_TROUBLE, "%s: %s", s->folder, strerror(errno));
+    else
+        status = cmd_score(argc, argv);
+    if (old >= 0 && fchdir(old) && !status)
+        status = complain(EXIT_TROUBLE, "the current directory: %s",
+                          strerror(errno));
+    if (old >= 0) close(old);
+    return status;
+}
+
+/* Score the files of the folder. Their names are printed, so the directory is
+ * changed to keep them short. */
 static int print_scores(struct simulation *s)
 {
     char *argv[10] = { "score", "--docs", DOCS_FILE, "--metrics",
@@ -639,9 +656,7 @@ static int print_scores(struct simulation *s)
             return complain(EXIT_TROUBLE, "standard error: %s",
                             strerror(errno));
     }
-    if (chdir(s->folder))
-        return complain(EXIT_TROUBLE, "%s: %s", s->folder, strerror(errno));
-    return cmd_score(argc, argv);
+    return score_in_folder(s, argc, argv);
 }
 
 /* ---- the command -------------------------------------------------------- */

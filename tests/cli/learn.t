@@ -627,3 +627,52 @@ The help page lists its options.
   $ skmt help options | awk -F '\t' '$1 == "learn" { print $2 }' | while read o; do skmt help learn | grep -q -e "--\(\[\?no-\]\?\)\?$o\b" || echo "no $o"; done
   $ skmt help learn | awk 'length > 79' | grep -v 'skmt learn'
   [1]
+
+Systems kok and vanilla search the corrections of the run, and each document
+begins without any. kok needs corrections to learn from before it uses them.
+
+  $ s='Die Katze sitzt auf der Matte.'; t='The cat is sitting upon the rug.'
+  > printf "a\t$s\t$t\na\t$s\t$t\na\t$s\t$t\nb\t$s\t$t\n" > rug.tsv
+  $ for y in nmt vanilla kok; do echo $y; skmt learn --simulate rug.tsv --system $y -o - 2> /dev/null; done
+  nmt
+  The cat is sitting on the mat.
+  The cat is sitting on the mat.
+  The cat is sitting on the mat.
+  The cat is sitting on the mat.
+  vanilla
+  The cat is sitting on the mat.
+  The cat is sitting upon the rug.
+  The cat is sitting upon the rug.
+  The cat is sitting on the mat.
+  kok
+  The cat is sitting on the mat.
+  The cat is sitting on the mat.
+  The cat is sitting upon the rug.
+  The cat is sitting on the mat.
+  $ skmt learn --simulate rug.tsv --system vanilla --lambda 0 -o - 2> /dev/null | uniq
+  The cat is sitting on the mat.
+  $ skmt learn --simulate rug.tsv --system kok --threads 2 --batch 3 -o - 2> /dev/null > two; skmt learn --simulate rug.tsv --system kok --batch 1 -o - 2> /dev/null | cmp - two
+  $ skmt learn --simulate rug.tsv --system kok --baseline --record kok.json | grep -c -e '^  model' -e '^  learned'; python3 -c 'import json; print(json.load(open("kok.json"))["options"]["system"])'
+  4
+  kok
+
+Without --simulate the corrections are stored as usual, and those of an earlier
+run are not searched.
+
+  $ cut -f 2,3 rug.tsv | skmt learn -M rug.tm --system vanilla
+  The cat is sitting on the mat.
+  The cat is sitting upon the rug.
+  The cat is sitting upon the rug.
+  The cat is sitting upon the rug.
+  $ cut -f 2 rug.tsv | head -n 1 | skmt learn -M rug.tm --system kok; skmt tm export rug.tm --format tsv | wc -l
+  The cat is sitting on the mat.
+  1
+
+Other systems with a datastore do not learn.
+
+  $ skmt learn --simulate rug.tsv --system chunk
+  skmt: --system chunk searches a datastore, which does not learn from corrections; use sk, learned, vanilla, kok or nmt
+  [2]
+  $ skmt learn -M rug.tm --system kok --adapt --settings new.settings < /dev/null
+  skmt: --adapt trains the network of system learned; system kok has none
+  [2]
