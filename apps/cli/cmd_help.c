@@ -77,17 +77,29 @@ const struct opt score_options[] = {
 const struct opt tune_options[] = {
     MODEL_OPTION,
     STEERING_OPTIONS,
+    DATASTORE_OPTION,
     { "dev", 'd', "FILE", "the lines to tune on: source, tab, translation; "
       "default: pairs of the memory, each left out while it is translated" },
     { "limit", 0, "N", "tune on N lines, spread evenly over the file or "
       "memory; 0 for all; default 200" },
     { "m", 0, "LIST", "numbers of pairs per sentence to try; default "
       "1,2,4,8,16" },
-    { "k", 0, "LIST", "numbers of neighbors per step to try; default 1,2,3,4" },
+    { "k", 0, "LIST", "numbers of neighbors per step to try; default 1,2,3,4 "
+      "with system sk, 1,2,4,8 with learned, 2,4,8,16 with others" },
     { "tau", 0, "LIST", "squared distances to try at which the weight of the "
-      "memory becomes 0; default 5,10,20,50,100,150,200" },
+      "memory becomes 0 (system sk), or softmax temperatures (other systems); "
+      "default 5,10,20,50,100,150,200; with system fast 0.01,0.02 .. 0.5" },
     { "lambda", 0, "LIST", "weights of the memory to try, with --adapter "
-      "fixed; default 0.1,0.2 .. 0.9" },
+      "fixed, or with a system that has a fixed weight; default 0.1,0.2 .. "
+      "0.9" },
+    { "cache", 0, "LIST", "values of option cache to try (skmt systems "
+      "efficient); default 2,4,6,8 with system efficient, none with others" },
+    { "chunk-lambda", 0, "LIST", "weights between two searches to try with "
+      "system chunk; default 0.1,0.2 .. 0.9" },
+    { "chunk-tau", 0, "LIST", "temperatures between two searches to try with "
+      "system chunk; default 1,2,5,10,20" },
+    { "occurrences", 0, "LIST", "values of option occurrences to try with "
+      "system fast; default none" },
     { "metric", 0, "bleu|chrf", "the score that decides which setting is best; "
       "default bleu" },
     { "full", 0, NULL, "try all combinations, instead of one option after the "
@@ -213,6 +225,7 @@ static const char score_page[] =
 
 static const char tune_page[] =
 "Usage: skmt tune -M MEM [--dev FILE] [OPTIONS] [-o FILE]\n"
+"       skmt tune --datastore FILE --dev FILE [OPTIONS] [-o FILE]\n"
 "\n"
 "Find the settings that give the best translations with a memory: the number\n"
 "of similar pairs per sentence (m), the number of neighbors per step (k), and\n"
@@ -221,6 +234,9 @@ static const char tune_page[] =
 "translated with each setting and scored. Without --dev, pairs of the memory\n"
 "are used: while a pair is translated, it and all pairs with the same source\n"
 "are left out of the memory.\n"
+"\n"
+"With --system, the options of that system are tuned. Systems that search a\n"
+"datastore (skmt systems) need --dev.\n"
 "\n"
 "With --learn, a small network is trained instead. It decides at each step\n"
 "how far the memory is trusted (preset learned). The model reads the lines\n"
@@ -238,12 +254,14 @@ static const char tune_page[] =
 "  skmt tune -M my.tm --dev dev.tsv --limit 0 --threads 8 --full\n"
 "  skmt tune -M my.tm --m 8,16 --k 1,2 --tau 50,100,200 --metric chrf\n"
 "  skmt tune -M my.tm --adapter fixed --lambda 0.3,0.5,0.7 --tau 100\n"
+"  skmt tune --datastore my.knn --system vanilla --dev dev.tsv\n"
 "\n"
 "m and k are tried first, with the tau nearest to the model's default. Then\n"
-"lambda and then tau are tried, each with the best values found before. If\n"
-"two settings score the same, the one with the smaller values wins. A\n"
-"sentence that is stored word for word is translated like any other. If the\n"
-"command is interrupted (Ctrl-C), no file is written.\n";
+"lambda, tau and the other options are tried, each with the best values found\n"
+"before. A system without m begins with k and lambda. If two settings score\n"
+"the same, the one with the smaller values wins. A sentence that is stored\n"
+"word for word is translated like any other. If the command is interrupted\n"
+"(Ctrl-C), no file is written.\n";
 
 static const char info_page[] =
 "Usage: skmt info [OPTIONS] [MODEL]\n"

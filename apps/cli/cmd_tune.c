@@ -4,8 +4,9 @@
  *           -> translate and score with each setting
  *           -> print tables, heat map, settings file
  *
- * As in the paper, the grid is searched in steps (unless --full): m and k with
- * the model's default tau, then lambda (with --adapter fixed), then tau. */
+ * As in the paper, the grid is searched in steps (unless --full): the first two
+ * axes together (m and k with SK-MT) at the model's default tau, then one after
+ * the other. */
 #include <assert.h>
 #include <errno.h>
 #include <stdio.h>
@@ -23,16 +24,6 @@
 
 #define DEFAULT_LIMIT 200
 #define KEY_CACHE "1G"          /* enough for about 4,000 sentences */
-
-static const struct tune_axis paper_axes[N_AXES] = {
-    [AXIS_M] = { "m", "matches", "1,2,4", true, 1, 1000,
-                 { 1, 2, 4, 8, 16 }, 5 },
-    [AXIS_K] = { "k", "k", "1,2", true, 1, 64, { 1, 2, 3, 4 }, 4 },
-    [AXIS_LAMBDA] = { "lambda", "lambda", "0.3,0.5", false, 0, 1,
-                      { 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9 }, 9 },
-    [AXIS_TAU] = { "tau", "tau", "50,100", false, 0.001, 1000000,
-                   { 5, 10, 20, 50, 100, 150, 200 }, 7 },
-};
 
 static int tune_out_of_memory(void)
 {
@@ -53,7 +44,8 @@ static bool is_one_of(const char *name, const char *const *list)
 int tune_option_describe(int i, skmt_option_info *out)
 {
     static const char *const hidden[] = { "matches", "k", "tau", "lambda",
-        "preset", "exact", "explain", "nbest", "attention", "invalid", NULL };
+        "cache", "chunk-lambda", "chunk-tau", "occurrences", "preset", "exact",
+        "explain", "nbest", "attention", "invalid", NULL };
 
     for (int k = 0; steered_option_describe(k, out); k++) {
         if (is_one_of(out->name, hidden) || i-- > 0) continue;
@@ -61,38 +53,6 @@ int tune_option_describe(int i, skmt_option_info *out)
         return 1;
     }
     return 0;
-}
-
-/* Parse one value of a list. *end gets the position after it. */
-static bool parse_axis_value(const struct tune_axis *x, const char *at,
-                             const char **end, double *out)
-{
-    size_t n = strspn(at, "0123456789.");
-    char *stop;
-
-    errno = 0;
-    *out = strtod(at, &stop);
-    *end = at + n;
-    return n > 0 && stop == *end && !errno && *out >= x->low
-        && *out <= x->high && (!x->whole || *out == (double)(long)*out);
-}
-
-static int parse_axis(struct tune_axis *x, const char *value)
-{
-    const char *at = value;
-
-    for (x->n = 0; x->n < AXIS_MAX; at++) {
-        double *v = &x->values[x->n];
-
-        if (!parse_axis_value(x, at, &at, v) || (*at && *at != ',')
-            || (x->n && *v <= v[-1])) break;
-        x->n++;
-        if (!*at) return EXIT_DONE;
-    }
-    return complain(EXIT_USAGE, "--%s: '%s' is not a list of at most %d "
-                    "ascending %snumbers from %.10g to %.10g, such as %s",
-                    x->name, value, AXIS_MAX, x->whole ? "whole " : "",
-                    x->low, x->high, x->example);
 }
 
 static int parse_whole(const char *name, const char *value, long *out)
@@ -126,14 +86,17 @@ static int parse_metric(struct tune_call *c, const char *value)
 
 static int tune_own_option(struct tune_call *c, const struct args *a)
 {
-    static const char *const of_grid[] = { "m", "k", "tau", "lambda", "metric",
-                                           "full", "svg", NULL };
+    static const char *const of_grid[] = { "metric", "full", "svg", NULL };
     static const char *const of_learn[] = { "seed", "anew", "drop", "steps",
         "ablation",
                                             NULL };
     int status;
 
     if (steering_option(&c->steering, a, &status)) return status;
+    if (tune_axes_option(c->axes, a, &status)) {
+        c->grid_option = a->name;
+        return status;
+    }
     if (is_one_of(a->name, of_grid)) c->grid_option = a->name;
     if (is_one_of(a->name, of_learn)) c->learn_option = a->name;
     if (args_is(a, "model")) c->model_name = a->value;
@@ -153,11 +116,6 @@ static int tune_own_option(struct tune_call *c, const struct args *a)
     else if (args_is(a, "limit"))
         return parse_whole("limit", a->value, &c->limit);
     else if (args_is(a, "metric")) return parse_metric(c, a->value);
-    for (int i = 0; i < N_AXES; i++) {
-        if (!args_is(a, c->axes[i].name)) continue;
-        if (i == AXIS_LAMBDA) c->fixed = true;
-        return parse_axis(&c->axes[i], a->value);
-    }
     return EXIT_DONE;
 }
 
@@ -178,6 +136,7 @@ static int choose_adapter(struct tune_call *c, bool given)
     const char *adapter = skmt_options_get(c->options, "adapter");
     skmt_error err;
 
+    c->fixed = c->axes[AXIS_LAMBDA].given;
     if (!strcmp(adapter, "none"))
         return complain(EXIT_USAGE, "--adapter none ignores the memory, so "
                         "there is nothing to tune");
@@ -185,8 +144,7 @@ static int choose_adapter(struct tune_call *c, bool given)
         return complain(EXIT_USAGE, "--lambda needs --adapter fixed, not "
                         "--adapter %s", adapter);
     if (!c->fixed && !strcmp(adapter, "fixed")) c->fixed = true;
-    if (!c->fixed) c->axes[AXIS_LAMBDA].n = 1;
-    else if (skmt_options_set(c->options, "adapter", "fixed", &err))
+    if (c->fixed && skmt_options_set(c->options, "adapter", "fixed", &err))
         return complain(EXIT_USAGE, "--%s", err.message);
     return EXIT_DONE;
 }
@@ -197,7 +155,8 @@ static void add_changed_options(struct tune_call *c, skmt_options *defaults,
                                 skmt_option_group group, const char *prefix)
 {
     static const char *const hidden[] = { "matches", "k", "tau", "lambda",
-        "adapter", "preset", "exact", "explain", "draft", "key-cache",
+        "cache", "chunk-lambda", "chunk-tau", "occurrences", "adapter",
+        "preset", "exact", "explain", "draft", "key-cache",
         "threads", "batch", "nbest", "attention", "invalid", "early-stop",
         NULL };
     static const char *const learned[] = { "system", "trust", NULL };
@@ -235,14 +194,31 @@ static bool is_given(int argc, char **argv, const char *option)
     return false;
 }
 
+/* A datastore has no pairs that could be left out, so it needs --dev. */
+static int tune_check_inputs(const struct tune_call *c)
+{
+    if (c->learn || c->uses_pairs) {
+        if (steering_has_memory(&c->steering)) return EXIT_DONE;
+        return complain(EXIT_USAGE, "tune needs --memory FILE; see 'skmt help "
+                        "tune'");
+    }
+    if (!c->steering.datastore)
+        return complain(EXIT_USAGE, "tune needs --datastore FILE for system %s",
+                        c->system.name);
+    if (c->dev) return EXIT_DONE;
+    return complain(EXIT_USAGE, "tune needs --dev FILE for system %s: the "
+                    "pairs of a datastore cannot be left out while they are "
+                    "translated", c->system.name);
+}
+
 static int tune_check_options(struct tune_call *c, int argc, char **argv)
 {
     int status = choose_adapter(c, is_given(argc, argv, "--adapter"));
 
+    if (!status) status = steering_choose_system(&c->steering, c->options);
+    if (!status && !c->learn) status = tune_axes_choose(c);
+    if (!status) status = tune_check_inputs(c);
     if (status) return status;
-    if (!steering_has_memory(&c->steering))
-        return complain(EXIT_USAGE, "tune needs --memory FILE; see 'skmt help "
-                        "tune'");
     if (c->learn && c->grid_option)
         return complain(EXIT_USAGE, "--%s cannot be combined with --learn",
                         c->grid_option);
@@ -272,7 +248,7 @@ static void tune_record_defaults(const struct tune_call *c)
     for (int i = 0; i < N_AXES; i++) {
         const struct tune_axis *x = &c->axes[i];
 
-        if (i == AXIS_LAMBDA && !c->fixed) continue;    /* not tried */
+        if (!x->used) continue;
         textbuf_reset(&list);
         for (int k = 0; k < x->n; k++)
             textbuf_addf(&list, "%s%.10g", k ? "," : "", x->values[k]);
@@ -324,6 +300,8 @@ static int check_output(const struct tune_call *c, const char *out,
 
     if (!out) return EXIT_DONE;
     status = tune_check_not_same(out, c->steering.memory, "memory");
+    if (!status)
+        status = tune_check_not_same(out, c->steering.datastore, "datastore");
     if (!status) status = tune_check_not_same(out, c->dev, "--dev file");
     if (!status)
         status = tune_check_not_same(out, c->steering.key_file, "key file");
@@ -405,12 +383,11 @@ static int run_tune_step(struct tune_call *c, int axis, int other)
 
 static int run_steps(struct tune_call *c)
 {
-    int status = run_tune_step(c, AXIS_M, AXIS_K);
+    int first = tune_axes_used(c, 0), second = tune_axes_used(c, 1), a;
+    int status = run_tune_step(c, first, second < 0 ? first : second);
 
-    if (!status && c->axes[AXIS_LAMBDA].n > 1)
-        status = run_tune_step(c, AXIS_LAMBDA, AXIS_LAMBDA);
-    if (!status && c->axes[AXIS_TAU].n > 1)
-        status = run_tune_step(c, AXIS_TAU, AXIS_TAU);
+    for (int i = 2; !status && (a = tune_axes_used(c, i)) >= 0; i++)
+        if (c->axes[a].n > 1) status = run_tune_step(c, a, a);
     return status;
 }
 
@@ -426,24 +403,25 @@ static int show_table(struct tune_call *c, int axis, int other,
     return EXIT_DONE;
 }
 
-/* Score all settings. Then print a table of m and k for each lambda and tau,
- * and tables of lambda and tau at the best setting. */
+/* Score all settings. Then print a table of the first two axes for all values
+ * of the others, and a table of each of the others at the best setting. */
 static int run_full(struct tune_call *c)
 {
-    const struct tune_table all = { .varies = { true, true, true, true } };
-    const struct tune_table rest = { .varies = { [AXIS_LAMBDA] = true,
-                                                 [AXIS_TAU] = true } };
-    int at[N_AXES], status = tune_run_table(c, &all);
+    struct tune_table all = { .at = { 0 } }, rest = { .at = { 0 } };
+    int first = tune_axes_used(c, 0), second = tune_axes_used(c, 1), a;
+    int at[N_AXES], status;
 
-    if (status) return status;
+    for (int i = 0; i < N_AXES; i++) {
+        all.varies[i] = c->axes[i].used;
+        rest.varies[i] = c->axes[i].used && i != first && i != second;
+    }
+    if ((status = tune_run_table(c, &all))) return status;
     tune_table_first(&rest, at);
     do {
-        status = show_table(c, AXIS_M, AXIS_K, at);
+        status = show_table(c, first, second < 0 ? first : second, at);
     } while (!status && tune_table_next(c, &rest, at));
-    if (!status && c->axes[AXIS_LAMBDA].n > 1)
-        status = show_table(c, AXIS_LAMBDA, AXIS_LAMBDA, c->best);
-    if (!status && c->axes[AXIS_TAU].n > 1)
-        status = show_table(c, AXIS_TAU, AXIS_TAU, c->best);
+    for (int i = 2; !status && (a = tune_axes_used(c, i)) >= 0; i++)
+        if (c->axes[a].n > 1) status = show_table(c, a, a, c->best);
     return status;
 }
 
@@ -518,7 +496,7 @@ static int tune_all(struct tune_call *c)
     begin_tune_progress(c, "without the memory", 1);
     status = tune_run_model_only(c);
     progress_end(&c->progress);
-    if (!status) status = tune_lines_search(c);
+    if (!status && c->uses_pairs) status = tune_lines_search(c);
     if (status) return status;
     if (!c->json) {
         tune_text_header(c);
@@ -558,10 +536,11 @@ static void tune_call_release(struct tune_call *c)
 
 int cmd_tune(int argc, char **argv)
 {
-    struct tune_call c = { .limit = DEFAULT_LIMIT, .seed = 1 };
+    struct tune_call c = { .limit = DEFAULT_LIMIT, .seed = 1,
+                           .system = SKMT_INIT(skmt_system_info) };
     int status;
 
-    memcpy(c.axes, paper_axes, sizeof c.axes);
+    tune_axes_init(c.axes);
     skmt_options_new(&c.options, NULL);
     if (!c.options) status = tune_out_of_memory();
     else status = tune_parse(&c, argc, argv);

@@ -1,16 +1,17 @@
 /* tune_call.h - the state of one call of "skmt tune": the options, the lines to
  * tune on, and the scores found so far.
  *
- *     cmd_tune.c -> tune_lines.c the lines, their sentences and similar pairs
+ *     cmd_tune.c -> tune_axes.c  which options are tried, with which values
+ *                -> tune_lines.c the lines, their sentences and similar pairs
  *                -> tune_grid.c  the score of each setting, and the best one
  *                -> tune_text.c  tables, JSON, the settings file
  *                -> tune_svg.c   the tables as heat maps
  *                -> tune_learn.c --learn: trains a network instead
  *
- * A setting is a point of a grid with four axes. Similar pairs are searched
- * only once, and all settings share one cache of keys. Only the main thread
- * uses this struct, except that the callback of a stream updates the scores
- * and the progress while the stream is running. */
+ * A setting is a point of a grid; each axis is an option. Similar pairs are
+ * searched only once, and all settings share one cache of keys. Only the main
+ * thread uses this struct, except that the callback of a stream updates the
+ * scores and the progress while the stream is running. */
 #ifndef TUNE_CALL_H
 #define TUNE_CALL_H
 
@@ -19,6 +20,7 @@
 #include <stdint.h>
 
 #include "cli.h"
+#include "common/args.h"
 #include "common/progress.h"
 #include "common/steering.h"
 #include "common/textbuf.h"
@@ -27,7 +29,9 @@
 
 /* ---- the grid */
 
-enum { AXIS_M, AXIS_K, AXIS_LAMBDA, AXIS_TAU, N_AXES };
+/* In the order in which they are tried. */
+enum { AXIS_M, AXIS_K, AXIS_LAMBDA, AXIS_TAU, AXIS_CACHE, AXIS_CHUNK_LAMBDA,
+       AXIS_CHUNK_TAU, AXIS_OCCURRENCES, N_AXES };
 enum { TUNE_BLEU, TUNE_CHRF, N_METRICS };
 enum { AXIS_MAX = 24 };         /* maximum number of values of an axis */
 
@@ -36,6 +40,8 @@ struct tune_axis {
     const char *setting;        /* the library's option, such as "matches" */
     const char *example;        /* a list of values for messages: "50,100" */
     bool whole;                 /* whole numbers only */
+    bool given;                 /* on the command line */
+    bool used;                  /* it is tried; otherwise n is 1 */
     double low, high;           /* range of the values */
     double values[AXIS_MAX];    /* [n] ascending */
     int n;
@@ -63,6 +69,10 @@ struct tune_call {
     long limit;                 /* lines to tune on; 0: all */
     bool full, json, quiet, help;
     bool fixed;                 /* --adapter fixed: lambda is tuned, too */
+    skmt_system_info system;    /* that is tuned */
+    bool uses_pairs;            /* the system uses similar pairs of a memory,
+                                   otherwise a datastore */
+    bool uses_adapter;          /* the system has option "adapter" */
     bool learn;                 /* train a network instead of trying settings */
     bool anew, steps, ablation; /* --anew; --steps; --ablation */
     const char *grid_option, *learn_option;     /* that only trying settings
@@ -93,6 +103,19 @@ struct tune_call {
 };
 
 /* Functions that return int return an exit status. */
+
+/* ---- tune_axes.c */
+
+/* Sets names and ranges; no values are chosen yet. */
+void tune_axes_init(struct tune_axis axes[N_AXES]);
+/* Parses the list of option a if it is an axis, and sets *status to an exit
+ * status. Returns false if it is another option. */
+bool tune_axes_option(struct tune_axis axes[N_AXES], const struct args *a,
+                      int *status);
+/* Chooses the axes of the system that the options name, and their values. */
+int tune_axes_choose(struct tune_call *c);
+/* Axis number `at` of those that are used, or -1. */
+int tune_axes_used(const struct tune_call *c, int at);
 
 /* ---- tune_lines.c */
 

@@ -17,8 +17,11 @@
 #include "common/interrupt.h"
 #include "tune_call.h"
 
-/* The values of lambda and tau until they are tuned. */
+/* The values of axes until they are tuned. */
 #define FIRST_LAMBDA 0.5
+#define FIRST_CACHE 6           /* of the paper */
+#define FIRST_CHUNK_TAU 10
+#define FIRST_OCCURRENCES 512
 #define FIRST_TAU 100           /* the tau of the paper, used if the model has
                                    none */
 
@@ -102,22 +105,32 @@ static double model_tau(const skmt_model *model)
     return tau > 0 ? tau : FIRST_TAU;
 }
 
+/* How many settings are tried in steps. */
+static size_t count_in_steps(const struct tune_call *c)
+{
+    int a = tune_axes_used(c, 0), b = tune_axes_used(c, 1);
+    int n = c->axes[a].n * (b < 0 ? 1 : c->axes[b].n);
+
+    for (int i = 2; (a = tune_axes_used(c, i)) >= 0; i++)
+        n += c->axes[a].n - 1;
+    return (size_t)n;
+}
+
 int tune_grid_begin(struct tune_call *c)
 {
+    const double first[N_AXES] = {
+        [AXIS_LAMBDA] = FIRST_LAMBDA, [AXIS_TAU] = model_tau(c->model),
+        [AXIS_CACHE] = FIRST_CACHE, [AXIS_CHUNK_LAMBDA] = FIRST_LAMBDA,
+        [AXIS_CHUNK_TAU] = FIRST_CHUNK_TAU,
+        [AXIS_OCCURRENCES] = FIRST_OCCURRENCES };
     size_t n = 1;
 
     for (int a = 0; a < N_AXES; a++) n *= (size_t)c->axes[a].n;
     c->points = calloc(n, sizeof *c->points);
     if (!c->points) return complain(EXIT_TROUBLE, "out of memory");
-    c->n_points = n;
-    if (!c->full)
-        c->n_points = (size_t)(c->axes[AXIS_M].n * c->axes[AXIS_K].n
-                               + c->axes[AXIS_LAMBDA].n - 1
-                               + c->axes[AXIS_TAU].n - 1);
-    c->best[AXIS_TAU] = nearest_on_axis(&c->axes[AXIS_TAU],
-                                        model_tau(c->model));
-    c->best[AXIS_LAMBDA] = nearest_on_axis(&c->axes[AXIS_LAMBDA],
-                                           FIRST_LAMBDA);
+    c->n_points = c->full ? n : count_in_steps(c);
+    for (int a = 0; a < N_AXES; a++)
+        c->best[a] = nearest_on_axis(&c->axes[a], first[a]);
     return EXIT_DONE;
 }
 
@@ -250,6 +263,17 @@ static int pass_failed(const struct tune_pass *p, const skmt_error *err)
     return complain(EXIT_TROUBLE, "%s", err->message);
 }
 
+/* The sentences come with their pairs, so the stream does not search the
+ * memory. */
+static skmt_status use_memory(skmt_stream *stream, const struct steering *s,
+                              skmt_error *err)
+{
+    skmt_status st = skmt_stream_use(stream, NULL, s->keys, err);
+
+    if (st || !s->ds) return st;
+    return skmt_stream_use_datastore(stream, s->ds, err);
+}
+
 static int run_stream(struct tune_pass *p, int max_pairs)
 {
     struct tune_call *c = p->c;
@@ -261,8 +285,7 @@ static int run_stream(struct tune_pass *p, int max_pairs)
                                               tune_result, p, &err))
         return pass_failed(p, &err);
     interrupt_stream(stream);
-    if ((!p->model_only
-         && skmt_stream_use(stream, NULL, c->steering.keys, &err))
+    if ((!p->model_only && use_memory(stream, &c->steering, &err))
         || tune_grid_push_all(p, stream, max_pairs, &err)) {
         skmt_stream_cancel(stream);
         status = EXIT_TROUBLE;          /* pass_failed() prints the error */
@@ -314,20 +337,25 @@ static int tune_grid_set_number(struct tune_call *c, int axis,
 
 int tune_run_model_only(struct tune_call *c)
 {
-    int status = tune_grid_run_pass(c, true, 0, &c->model_only);
+    int status = EXIT_DONE;
 
+    /* Other systems would ask for their datastore. */
+    if (!c->uses_pairs) status = set_option(c, "system", "nmt");
+    if (!status) status = tune_grid_run_pass(c, true, 0, &c->model_only);
+    if (!status && !c->uses_pairs)
+        status = set_option(c, "system", c->system.name);
     /* From here on, texts are single sentences. */
     return status ? status : set_option(c, "split", "none");
 }
 
 static int run_setting(struct tune_call *c, const int at[N_AXES])
 {
-    int status = tune_grid_set_number(c, AXIS_K, at);
+    int status = EXIT_DONE;
 
     snprintf(c->stage, sizeof c->stage, "%zu of %zu settings", c->n_scored,
              c->n_points);
-    if (!status) status = tune_grid_set_number(c, AXIS_TAU, at);
-    if (!status && c->fixed) status = tune_grid_set_number(c, AXIS_LAMBDA, at);
+    for (int a = AXIS_M + 1; !status && a < N_AXES; a++)
+        if (c->axes[a].used) status = tune_grid_set_number(c, a, at);
     if (!status)
         status = tune_grid_run_pass(c, false, (int)tune_value(c, AXIS_M, at),
                                     tune_point_at(c, at));
@@ -371,7 +399,7 @@ static void put_values(struct textbuf *t, const struct tune_call *c,
     const char *comma = "";
 
     for (int a = 0; a < N_AXES; a++) {
-        if (skip[a] || (a == AXIS_LAMBDA && !c->fixed)) continue;
+        if (skip[a] || !c->axes[a].used) continue;
         textbuf_addf(t, "%s%s ", comma, c->axes[a].name);
         tune_put_number(t, tune_value(c, a, at));
         comma = ", ";

@@ -7,7 +7,7 @@
 #include "tm_print.h"
 #include "tune_call.h"
 
-#define LABEL_WIDTH 8           /* of a row */
+#define LABEL_WIDTH 8           /* of a row, at least */
 #define CELL_WIDTH 8            /* of a score with its star */
 #define PAGE_WIDTH 79
 
@@ -45,7 +45,7 @@ static void put_axes(struct textbuf *t, const struct tune_call *c)
     const char *between = "";
 
     for (int a = 0; a < N_AXES; a++) {
-        if (a == AXIS_LAMBDA && !c->fixed) continue;
+        if (!c->axes[a].used) continue;
         textbuf_adds(t, between);
         put_axis(t, &c->axes[a]);
         between = "; ";
@@ -55,13 +55,17 @@ static void put_axes(struct textbuf *t, const struct tune_call *c)
 /* Append the order in which the axes are tried. */
 static void put_order(struct textbuf *t, const struct tune_call *c)
 {
+    int a;
+
     if (c->full) {
         textbuf_adds(t, "all combinations");
         return;
     }
-    textbuf_adds(t, "m and k first");
-    if (c->axes[AXIS_LAMBDA].n > 1) textbuf_adds(t, ", then lambda");
-    if (c->axes[AXIS_TAU].n > 1) textbuf_adds(t, ", then tau");
+    textbuf_adds(t, c->axes[tune_axes_used(c, 0)].name);
+    if ((a = tune_axes_used(c, 1)) < 0) return;
+    textbuf_addf(t, " and %s first", c->axes[a].name);
+    for (int i = 2; (a = tune_axes_used(c, i)) >= 0; i++)
+        if (c->axes[a].n > 1) textbuf_addf(t, ", then %s", c->axes[a].name);
 }
 
 static void tune_text_put_scores(struct textbuf *t, const struct tune_point *p)
@@ -69,6 +73,16 @@ static void tune_text_put_scores(struct textbuf *t, const struct tune_point *p)
     for (int i = 0; i < N_METRICS; i++)
         textbuf_addf(t, "%s%s %.2f", i ? ", " : "", tune_metrics[i].title,
                      p->score[i]);
+}
+
+static void put_similarity(struct textbuf *t, const struct tune_set *s)
+{
+    textbuf_addf(t, "\nMean similarity of the best pair: %.2f", s->similarity);
+    if (!s->n_same) return;
+    textbuf_adds(t, "; ");
+    put_noun(t, (int64_t)s->n_same, "sentence is", "sentences are");
+    textbuf_adds(t, " stored word for word,\n"
+                 "and translated like any other here");
 }
 
 void tune_text_header(struct tune_call *c)
@@ -84,13 +98,7 @@ void tune_text_header(struct tune_call *c)
                      s->n < s->n_all ? ' ' : '\n');
     textbuf_adds(t, ": ");
     put_noun(t, (int64_t)s->n_sentences, "sentence", "sentences");
-    textbuf_addf(t, "\nMean similarity of the best pair: %.2f", s->similarity);
-    if (s->n_same) {
-        textbuf_adds(t, "; ");
-        put_noun(t, (int64_t)s->n_same, "sentence is", "sentences are");
-        textbuf_adds(t, " stored word for word,\n"
-                     "and translated like any other here");
-    }
+    if (c->uses_pairs) put_similarity(t, s);
     textbuf_adds(t, "\nSettings tried: ");
     put_count(t, (int64_t)c->n_points);
     textbuf_adds(t, ", ");
@@ -135,6 +143,8 @@ struct table_view {             /* a table to be printed */
     const struct tune_call *c;
     const struct tune_table *table;
     int rows, cols;             /* its axes; rows may be -1 */
+    char corner[48];            /* the names of both */
+    int label_width;
     int best[N_METRICS][N_AXES];
     bool has_best[N_METRICS];
 };
@@ -154,7 +164,8 @@ static void tune_text_put_row(struct textbuf *t, const struct table_view *v,
 {
     int at[N_AXES];
 
-    textbuf_addf(t, "%*.10g", LABEL_WIDTH, v->c->axes[v->rows].values[row]);
+    textbuf_addf(t, "%*.10g", v->label_width,
+                 v->c->axes[v->rows].values[row]);
     tune_table_first(v->table, at);
     at[v->rows] = row;
     for (int k = first; k < end; k++) {
@@ -172,24 +183,22 @@ static void tune_text_put_row(struct textbuf *t, const struct table_view *v,
 static void put_grid(struct textbuf *t, const struct table_view *v, int first,
                      int end)
 {
-    const struct tune_axis *rows = &v->c->axes[v->rows];
     const struct tune_axis *cols = &v->c->axes[v->cols];
-    char corner[32];
 
-    textbuf_addf(t, "%*s", LABEL_WIDTH, "");
+    textbuf_addf(t, "%*s", v->label_width, "");
     for (int k = first; k < end; k++)
         textbuf_addf(t, "%s%*s%-*s", k > first ? "  " : "", CELL_WIDTH - 5, "",
                      cols->n * CELL_WIDTH - CELL_WIDTH + 5,
                      tune_metrics[k].title);
     end_line(t);
-    snprintf(corner, sizeof corner, "%s \\ %s", rows->name, cols->name);
-    put_right(t, corner, LABEL_WIDTH);
+    put_right(t, v->corner, (size_t)v->label_width);
     for (int k = first; k < end; k++) {
         if (k > first) textbuf_adds(t, "  ");
         put_column_labels(t, cols);
     }
     end_line(t);
-    for (int i = 0; i < rows->n; i++) tune_text_put_row(t, v, i, first, end);
+    for (int i = 0; i < v->c->axes[v->rows].n; i++)
+        tune_text_put_row(t, v, i, first, end);
 }
 
 /* Append one row for each metric, as the paper prints tau. */
@@ -212,6 +221,14 @@ static void put_metric_rows(struct textbuf *t, const struct table_view *v)
     }
 }
 
+static void name_corner(struct table_view *v)
+{
+    int n = snprintf(v->corner, sizeof v->corner, "%s \\ %s",
+                     v->c->axes[v->rows].name, v->c->axes[v->cols].name);
+
+    v->label_width = n > LABEL_WIDTH ? n : LABEL_WIDTH;
+}
+
 void tune_text_table(struct tune_call *c, const struct tune_table *table)
 {
     struct table_view v = { .c = c, .table = table };
@@ -228,7 +245,8 @@ void tune_text_table(struct tune_call *c, const struct tune_table *table)
         put_metric_rows(t, &v);
         return;
     }
-    columns = LABEL_WIDTH + N_METRICS * (c->axes[v.cols].n * CELL_WIDTH + 2);
+    name_corner(&v);
+    columns = v.label_width + N_METRICS * (c->axes[v.cols].n * CELL_WIDTH + 2);
     if (columns <= PAGE_WIDTH) put_grid(t, &v, 0, N_METRICS);
     else for (int k = 0; k < N_METRICS; k++) put_grid(t, &v, k, k + 1);
 }
@@ -262,13 +280,15 @@ void tune_text_end(struct tune_call *c)
 
 void tune_text_settings(struct textbuf *t, const struct tune_call *c)
 {
-    const char *memory = c->steering.memory;
+    const char *from = c->uses_pairs ? c->steering.memory
+                                     : c->steering.datastore;
 
     textbuf_addf(t, "# Found by skmt tune %s on ", skmt_version());
     tune_put_lines(t, c);
     if (!c->set.from_memory) {
-        textbuf_adds(t, "\n# with the memory ");
-        put_visible(t, memory, strlen(memory));
+        textbuf_addf(t, "\n# with the %s ",
+                     c->uses_pairs ? "memory" : "datastore");
+        put_visible(t, from, strlen(from));
     } else {
         textbuf_adds(t, ",\n# each left out while it was translated");
     }
@@ -284,12 +304,13 @@ void tune_text_settings(struct textbuf *t, const struct tune_call *c)
     put_order(t, c);
     textbuf_adds(t, "\n");
     for (int a = 0; a < N_AXES; a++) {
-        if (a == AXIS_LAMBDA && !c->fixed) continue;
+        if (!c->axes[a].used) continue;
         textbuf_addf(t, "%s = ", c->axes[a].setting);
         tune_put_number(t, tune_value(c, a, c->best));
         textbuf_adds(t, "\n");
     }
-    textbuf_addf(t, "adapter = %s\n", c->fixed ? "fixed" : "distance");
+    if (c->uses_adapter)
+        textbuf_addf(t, "adapter = %s\n", c->fixed ? "fixed" : "distance");
     textbuf_add(t, c->other_settings.data, c->other_settings.len);
 }
 
@@ -307,7 +328,7 @@ static void jput_setting(struct textbuf *t, const struct tune_call *c,
 {
     jput_object(t);
     for (int a = 0; a < N_AXES; a++) {
-        if (a == AXIS_LAMBDA && !c->fixed) continue;
+        if (!c->axes[a].used) continue;
         jput_number_field(t, c->axes[a].name, tune_value(c, a, at));
     }
     jput_scores(t, tune_point_at(c, at));
@@ -327,9 +348,10 @@ static void jput_keys(struct textbuf *t, skmt_keys *keys)
 
 static void jput_points(struct textbuf *t, const struct tune_call *c)
 {
-    const struct tune_table all = { .varies = { true, true, true, true } };
+    struct tune_table all = { .at = { 0 } };
     int at[N_AXES];
 
+    for (int a = 0; a < N_AXES; a++) all.varies[a] = c->axes[a].used;
     jput_array(t);
     tune_table_first(&all, at);
     do {
@@ -344,14 +366,19 @@ void tune_text_json(struct tune_call *c)
     struct textbuf *t = &c->out;
 
     jput_object(t);
-    jput_text_field(t, "memory", c->steering.memory);
+    if (c->uses_pairs) jput_text_field(t, "memory", c->steering.memory);
+    else jput_text_field(t, "datastore", c->steering.datastore);
+    jput_text_field(t, "system", c->system.name);
     if (c->dev) jput_text_field(t, "dev", c->dev);
     jput_int_field(t, "lines", (int64_t)c->set.n);
     jput_int_field(t, "of_lines", (int64_t)c->set.n_all);
     jput_int_field(t, "sentences", (int64_t)c->set.n_sentences);
-    jput_number_field(t, "similarity", c->set.similarity);
-    jput_int_field(t, "stored_sentences", (int64_t)c->set.n_same);
-    jput_text_field(t, "adapter", c->fixed ? "fixed" : "distance");
+    if (c->uses_pairs) {
+        jput_number_field(t, "similarity", c->set.similarity);
+        jput_int_field(t, "stored_sentences", (int64_t)c->set.n_same);
+    }
+    if (c->uses_adapter)
+        jput_text_field(t, "adapter", c->fixed ? "fixed" : "distance");
     jput_text_field(t, "metric", tune_metrics[c->metric].name);
     jput_key(t, "without_memory");
     jput_object(t);
