@@ -425,6 +425,39 @@ SKMT_API skmt_status skmt_datastore_compact(const skmt_datastore *ds,
                                             const char *path,
                                             skmt_tm_progress_fn *progress,
                                             void *user, skmt_error *err);
+/* How to make a smaller copy of a datastore. A number that is 0 has its
+ * default. */
+typedef struct skmt_reduction {
+    size_t size;                /* sizeof(skmt_reduction) */
+    int dims;                   /* reduce: numbers of a key (256) */
+    int64_t sample;             /* reduce: keys that the map is computed from
+                                   (100000) */
+    int k;                      /* merge: neighbors of each entry that it may
+                                   take over, itself included (2) */
+    uint64_t seed;              /* of the sample, or of the order of entries
+                                   (1) */
+    int threads;                /* (1); the result is the same */
+} skmt_reduction;
+/* Write a copy with shorter keys: their principal components. *kept is the part
+ * of the variance that they keep, 0 to 1. Or write a copy in which entries with
+ * the same token are merged, if they are close to each other. *removed is the
+ * number of entries that are gone. kept, removed and progress may be NULL.
+ *
+ * A datastore can be reduced once, and merged once. The copy appears under its
+ * name when it is complete; an existing file is replaced. Pairs cannot be added
+ * to it. */
+SKMT_API skmt_status skmt_datastore_reduce(const skmt_datastore *ds,
+                                           const char *path,
+                                           const skmt_reduction *how,
+                                           skmt_tm_progress_fn *progress,
+                                           void *user, double *kept,
+                                           skmt_error *err);
+SKMT_API skmt_status skmt_datastore_merge(const skmt_datastore *ds,
+                                          const char *path,
+                                          const skmt_reduction *how,
+                                          skmt_tm_progress_fn *progress,
+                                          void *user, int64_t *removed,
+                                          skmt_error *err);
 /* Delete the pairs that have one of these ids in the memory, and this source,
  * and this target. NULL, or n_ids 0, does not restrict; one of the three must
  * be given. *n is the number of pairs deleted; n may be NULL. */

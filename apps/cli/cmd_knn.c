@@ -28,6 +28,8 @@ static const struct knn_subcommand {
     { "info", cmd_knn_info, 1, 1, "STORE" },
     { "sample", cmd_knn_sample, 1, 1, "STORE" },
     { "compact", cmd_knn_compact, 1, 1, "STORE" },
+    { "reduce", cmd_knn_reduce, 1, 1, "STORE" },
+    { "merge", cmd_knn_merge, 1, 1, "STORE" },
     { "train", cmd_knn_train, 0, 0, "" },
     { NULL, NULL, 0, 0, NULL }
 };

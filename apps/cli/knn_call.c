@@ -126,10 +126,12 @@ int knn_show_progress(void *user, const char *stage, uint64_t done,
                       uint64_t total, uint64_t units)
 {
     struct knn_call *c = user;
+    bool entries = !strcmp(stage, "sampling") || !strcmp(stage, "merging");
 
     if (strncmp(c->stage, stage, sizeof c->stage - 1)) {
         progress_end(&c->progress);
-        progress_begin(&c->progress, "pairs", total, !c->quiet);
+        progress_begin(&c->progress, entries ? "entries" : "pairs", total,
+                       !c->quiet);
         snprintf(c->stage, sizeof c->stage, "%s", stage);
         c->progress.stage = c->stage;
     }

@@ -46,7 +46,9 @@ knn_run_fn cmd_knn_build, cmd_knn_add;
 /* knn_train.c */
 knn_run_fn cmd_knn_train;
 /* knn_edit.c */
-knn_run_fn cmd_knn_delete, cmd_knn_compact;
+knn_run_fn cmd_knn_delete;
+/* knn_copy.c */
+knn_run_fn cmd_knn_compact, cmd_knn_reduce, cmd_knn_merge;
 /* knn_show.c */
 knn_run_fn cmd_knn_info, cmd_knn_sample, cmd_knn_check;
 

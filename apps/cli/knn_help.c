@@ -80,6 +80,26 @@ static const struct opt knn_compact_options[] = {
     KNN_JSON, QUIET_OPTION, KNN_HELP_AND_END
 };
 
+static const struct opt knn_reduce_options[] = {
+    { "dims", 'd', "N", "numbers of a state in the copy; default 256" },
+    { "output", 'o', "NEW", "the datastore to write; it replaces an old file "
+      "when it is complete" },
+    { "sample", 0, "N", "compute the map from N random states; default "
+      "100000" },
+    { "seed", 0, "N", "another seed gives another sample; default 1" },
+    KNN_THREADS, KNN_JSON, QUIET_OPTION, KNN_HELP_AND_END
+};
+
+static const struct opt knn_merge_options[] = {
+    { "k", 'k', "N", "compare each entry with the N nearest ones, itself "
+      "included; a larger N merges more; default 2" },
+    { "output", 'o', "NEW", "the datastore to write; it replaces an old file "
+      "when it is complete" },
+    { "seed", 0, "N", "another seed visits the entries in another order; "
+      "default 1" },
+    KNN_THREADS, KNN_JSON, QUIET_OPTION, KNN_HELP_AND_END
+};
+
 static const struct opt knn_train_options[] = {
     { "system", 's', "NAME", "adaptive: train the network of this system; "
       "vanilla: find fixed settings (k, tau, lambda) for systems vanilla and "
@@ -131,6 +151,8 @@ static const char knn_page[] =
 "  info         print its properties\n"
 "  sample       print random entries\n"
 "  compact      write a copy without deleted pairs\n"
+"  reduce       write a copy with shorter states\n"
+"  merge        write a copy with fewer entries\n"
 "  train        find settings, or train a network, for translating with it\n"
 "\n"
 "  skmt help knn COMMAND   show the options and examples of a command\n"
@@ -231,6 +253,32 @@ static const char knn_compact_page[] =
 "Examples:\n"
 "  skmt knn compact my.knn -o new.knn && mv new.knn my.knn\n";
 
+static const char knn_reduce_page[] =
+"Usage: skmt knn reduce STORE -o NEW [--dims N] [OPTIONS]\n"
+"\n"
+"Write a copy of a datastore with shorter states: their principal components.\n"
+"The copy is smaller, and searches are faster, but some nearest entries are\n"
+"missed. The command prints how much of the variance of the states is kept.\n"
+"All systems but fast search a reduced datastore as any other. Pairs can be\n"
+"deleted from it, but not added: add them to STORE, and reduce it again.\n"
+"\n"
+"Examples:\n"
+"  skmt knn reduce my.knn --dims 128 -o short.knn\n"
+"  skmt knn merge my.knn -o few.knn && skmt knn reduce few.knn -o small.knn\n";
+
+static const char knn_merge_page[] =
+"Usage: skmt knn merge STORE -o NEW [-k N] [OPTIONS]\n"
+"\n"
+"Write a copy of a datastore with fewer entries. If two entries are near each\n"
+"other and have the same token, one of them is kept, and counts for both. The\n"
+"nearest entries of each entry are searched, so this takes long: the time\n"
+"grows with the square of the number of entries. Pairs can be deleted from\n"
+"the copy, but not added: add them to STORE, and merge it again.\n"
+"\n"
+"Examples:\n"
+"  skmt knn merge my.knn -o few.knn --threads 2\n"
+"  skmt knn merge my.knn -k 8 -o fewer.knn\n";
+
 static const char knn_train_page[] =
 "Usage: skmt knn train --datastore STORE --dev FILE [-o FILE] [OPTIONS]\n"
 "\n"
@@ -260,6 +308,8 @@ const struct page knn_pages[] = {
     { "knn info", knn_info_page, knn_info_options, NULL },
     { "knn sample", knn_sample_page, knn_sample_options, NULL },
     { "knn compact", knn_compact_page, knn_compact_options, NULL },
+    { "knn reduce", knn_reduce_page, knn_reduce_options, NULL },
+    { "knn merge", knn_merge_page, knn_merge_options, NULL },
     { "knn train", knn_train_page, knn_train_options, NULL },
     { NULL, NULL, NULL, NULL }
 };
