@@ -697,7 +697,7 @@ SKMT_API skmt_status skmt_knn_trainer_new(skmt_knn_trainer **out,
 SKMT_API void skmt_knn_trainer_free(skmt_knn_trainer *t);
 /* Change a setting. The keys are:
  *     threads   (1); the result is the same. Set it before the first pair.
- *     k         neighbors of the network: 1, 2, 4, 8, 16 or 32 (8)
+ *     k         neighbors of the network: 1, 2, 4, 8, 16 or 32 (32)
  *     tau       temperature of the network; 0: that of the best fixed settings
  *               (0)
  *     seed      of the random numbers (1); the same seed gives the same network

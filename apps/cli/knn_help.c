@@ -110,7 +110,7 @@ static const struct opt knn_train_options[] = {
     { "output", 'o', "FILE", "write a settings file, for 'skmt translate "
       "--settings FILE'" },
     { "k", 'k', "N", "neighbors of the network: 1, 2, 4, 8, 16 or 32; default "
-      "8" },
+      "32" },
     { "tau", 0, "X", "temperature of the network; 0: that of the best fixed "
       "settings; default 0" },
     { "limit", 'l', "N", "use only N of the pairs, evenly spaced" },

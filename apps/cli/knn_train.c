@@ -362,7 +362,7 @@ static int check_train_options(struct train_call *t)
 static void record_train_defaults(const struct knn_call *c)
 {
     static const struct { const char *name, *value; } list[] = {
-        { "system", "adaptive" }, { "k", "8" }, { "tau", "0" },
+        { "system", "adaptive" }, { "k", "32" }, { "tau", "0" },
         { "limit", "0" }, { "seed", "1" }, { "updates", "5000" },
         { "threads", "1" } };
 

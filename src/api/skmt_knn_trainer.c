@@ -51,6 +51,7 @@ skmt_status skmt_knn_trainer_new(skmt_knn_trainer **out,
     t->s = entries_hold(ds->s);
     t->threads = 1;
     t->how = metak_training_defaults(ds->en->backend->vocab);
+    t->how.k = METAK_MOST;      /* better than 8, as published (method 5.2) */
     *out = t;
     return SKMT_OK;
 }

@@ -27,8 +27,8 @@ struct datastore_reduction datastore_reduction_defaults(void);
 /* s comes from datastore_file_open. Both functions fail with ST_ARGUMENT if it
  * is not complete, or was made by the same function.
  *
- * Write a copy whose keys have `dims` numbers. *kept is the part of the variance
- * that they keep, 0 to 1; it may be NULL. */
+ * Write a copy whose keys have `dims` numbers. *kept is the part of the
+ * variance that they keep, 0 to 1; it may be NULL. */
 enum status datastore_reduce(const struct entries *s, const char *path,
                              const struct datastore_reduction *o,
                              double *kept, struct err *e);

@@ -19,12 +19,12 @@ The file has the system and the network. translate uses them.
 
   $ grep -v '^#' net | cut -c 1-40 | sed 's/1 [0-9a-f]*/1 MODEL/'; head -1 net | sed 's/train [^ ]*/train V/'
   system = adaptive
-  metak = 1 MODEL 08 41a00000 3
+  metak = 1 MODEL 20 41a00000 3
   # Found by skmt knn train V on 20 pairs of dev.tsv
   $ skmt translate in.de -o nmt --system nmt; skmt translate --datastore my.knn --settings net in.de -o adaptive; cut -f 2 "$TOP/tests/data/small/test.tsv" > in.en; for f in nmt adaptive; do skmt score --ref in.en $f --metrics bleu --json; done | python3 -c 'import json,re,sys; s = [float(re.search(r"\"score\": *([0-9.]+)", l).group(1)) for l in sys.stdin]; print(len(s), s[0] < s[1])'
   2 True
-  $ skmt translate --datastore my.knn --settings net --json --explain in.de | head -1 | grep -o '"lambda":0\.[0-9]' | wc -l | awk '{ print ($1 > 5) }'
-  0
+  $ skmt translate --datastore my.knn --settings net --json --explain in.de | head -1 | grep -o '"trust":0\.[0-9]' | wc -l | awk '{ print ($1 > 5) }'
+  1
 
 The same seed gives the same network, with any number of threads; another seed
 gives another.
