@@ -425,6 +425,39 @@ SKMT_API skmt_status skmt_datastore_compact(const skmt_datastore *ds,
                                             const char *path,
                                             skmt_tm_progress_fn *progress,
                                             void *user, skmt_error *err);
+/* How to make a smaller copy of a datastore. A number that is 0 has its
+ * default. */
+typedef struct skmt_reduction {
+    size_t size;                /* sizeof(skmt_reduction) */
+    int dims;                   /* reduce: numbers of a key (256) */
+    int64_t sample;             /* reduce: keys that the map is computed from
+                                   (100000) */
+    int k;                      /* merge: neighbors of each entry that it may
+                                   take over, itself included (2) */
+    uint64_t seed;              /* of the sample, or of the order of entries
+                                   (1) */
+    int threads;                /* (1); the result is the same */
+} skmt_reduction;
+/* Write a copy with shorter keys: their principal components. *kept is the part
+ * of the variance that they keep, 0 to 1. Or write a copy in which entries with
+ * the same token are merged, if they are close to each other. *removed is the
+ * number of entries that are gone. kept, removed and progress may be NULL.
+ *
+ * A datastore can be reduced once, and merged once. The copy appears under its
+ * name when it is complete; an existing file is replaced. Pairs cannot be added
+ * to it. */
+SKMT_API skmt_status skmt_datastore_reduce(const skmt_datastore *ds,
+                                           const char *path,
+                                           const skmt_reduction *how,
+                                           skmt_tm_progress_fn *progress,
+                                           void *user, double *kept,
+                                           skmt_error *err);
+SKMT_API skmt_status skmt_datastore_merge(const skmt_datastore *ds,
+                                          const char *path,
+                                          const skmt_reduction *how,
+                                          skmt_tm_progress_fn *progress,
+                                          void *user, int64_t *removed,
+                                          skmt_error *err);
 /* Delete the pairs that have one of these ids in the memory, and this source,
  * and this target. NULL, or n_ids 0, does not restrict; one of the three must
  * be given. *n is the number of pairs deleted; n may be NULL. */
@@ -637,6 +670,92 @@ SKMT_API const char *skmt_trainer_feature(int i);
  * neighbor (votes), and what the trained network makes of them (lambda, share).
  * Returns NULL after the last. The text is valid until the next call. */
 SKMT_API const char *skmt_trainer_step(skmt_trainer *t, size_t i);
+
+/* ---- training for datastores --------------------------------------------- */
+
+/* Find settings for systems that search a datastore, from pairs whose
+ * translation is known (a dev set):
+ *
+ *     skmt_datastore_open(&ds, "my.knn", model, &err);
+ *     skmt_knn_trainer_new(&t, ds, &err);
+ *     skmt_knn_trainer_add(t, source, n, target, n, &err);  ..
+ *     skmt_knn_trainer_try(t, NULL, NULL, &err);
+ *     skmt_knn_trainer_train(t, NULL, NULL, &err);
+ *     skmt_options_set(options, "metak", skmt_knn_trainer_network(t), &err);
+ *
+ * The pairs should not be in the datastore: a copy of a pair is its own nearest
+ * neighbor. Every fourth pair is held out. What is chosen is chosen with the
+ * other pairs, so the losses of the held-out pairs tell how good it is for new
+ * texts. A trainer may be used by one thread at a time. */
+typedef struct skmt_knn_trainer skmt_knn_trainer;
+
+/* Make a trainer. The datastore was opened with its model; it may be closed
+ * while the trainer exists. */
+SKMT_API skmt_status skmt_knn_trainer_new(skmt_knn_trainer **out,
+                                          const skmt_datastore *ds,
+                                          skmt_error *err);
+SKMT_API void skmt_knn_trainer_free(skmt_knn_trainer *t);
+/* Change a setting. The keys are:
+ *     threads   (1); the result is the same. Set it before the first pair.
+ *     k         neighbors of the network: 1, 2, 4, 8, 16 or 32 (32)
+ *     tau       temperature of the network; 0: that of the best fixed settings
+ *               (0)
+ *     seed      of the random numbers (1); the same seed gives the same network
+ *     updates   at most this many updates of the network (5000) */
+SKMT_API skmt_status skmt_knn_trainer_set(skmt_knn_trainer *t,
+                                          const char *key, const char *value,
+                                          skmt_error *err);
+/* Add a pair. One with an empty text, or one that is not valid UTF-8, is left
+ * out and counted. Pairs can be added until skmt_knn_trainer_try is called. */
+SKMT_API skmt_status skmt_knn_trainer_add(skmt_knn_trainer *t,
+                                          const char *source,
+                                          size_t source_len,
+                                          const char *target,
+                                          size_t target_len,
+                                          skmt_error *err);
+/* How far the work is: cells of the grid that were tried, or updates of the
+ * network. A non-zero result stops. */
+typedef int skmt_knn_trainer_fn(void *user, int done, int total);
+/* Try fixed settings: values of k and tau, each with its best lambda. Fails
+ * with SKMT_ERR_ARGUMENT if there are too few pairs. fn may be NULL. */
+SKMT_API skmt_status skmt_knn_trainer_try(skmt_knn_trainer *t,
+                                          skmt_knn_trainer_fn *fn, void *user,
+                                          skmt_error *err);
+/* Train the network of system "adaptive". fn may be NULL. */
+SKMT_API skmt_status skmt_knn_trainer_train(skmt_knn_trainer *t,
+                                            skmt_knn_trainer_fn *fn,
+                                            void *user, skmt_error *err);
+/* The network, as a value of option "metak". NULL before the training. */
+SKMT_API const char *skmt_knn_trainer_network(const skmt_knn_trainer *t);
+
+/* Fixed settings for systems "vanilla" and "efficient". The losses are means of
+ * the negative log-likelihood of a token, in nats. */
+typedef struct skmt_knn_setting {
+    size_t size;                /* sizeof(skmt_knn_setting) */
+    int k;
+    double tau, lambda;
+    double loss;                /* of the pairs that are not held out */
+} skmt_knn_setting;
+/* Get the settings of cell i of the grid, by k and then tau. Returns 0 if there
+ * is no such cell, or nothing was tried yet. */
+SKMT_API int skmt_knn_trainer_setting(const skmt_knn_trainer *t, int i,
+                                      skmt_knn_setting *out);
+/* Get statistic i: returns its name and sets *value. The names are:
+ *     pairs, known           pairs that were used, and those of them that the
+ *                            datastore has
+ *     empty, invalid, cut    pairs that were left out, and pairs of which a
+ *                            text was cut
+ *     steps, held_steps      tokens, without and only those held out
+ *     best                   the number of the best cell
+ *     tau                    of the network
+ *     updates, best_update   of the training: all, and those of the best
+ *                            network
+ *     plain, fixed, network  losses of the model alone, of the best cell, and
+ *                            of the network
+ *     held_plain, held_fixed, held_network      of the pairs held out
+ * Returns NULL after the last. */
+SKMT_API const char *skmt_knn_trainer_stat(const skmt_knn_trainer *t, int i,
+                                           double *value);
 
 #ifdef __cplusplus
 }

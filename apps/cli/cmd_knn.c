@@ -28,6 +28,9 @@ static const struct knn_subcommand {
     { "info", cmd_knn_info, 1, 1, "STORE" },
     { "sample", cmd_knn_sample, 1, 1, "STORE" },
     { "compact", cmd_knn_compact, 1, 1, "STORE" },
+    { "reduce", cmd_knn_reduce, 1, 1, "STORE" },
+    { "merge", cmd_knn_merge, 1, 1, "STORE" },
+    { "train", cmd_knn_train, 0, 0, "" },
     { NULL, NULL, 0, 0, NULL }
 };
 
@@ -82,6 +85,7 @@ static int cmd_knn_parse(struct knn_call *c, const struct knn_subcommand *s,
 static void knn_call_release(struct knn_call *c)
 {
     skmt_datastore_maker_free(c->maker);
+    skmt_knn_trainer_free(c->trainer);
     skmt_datastore_close(c->ds);
     skmt_import_free(c->import);
     record_memory(c->tm_path, c->tm);

@@ -211,32 +211,10 @@ static int check_add_options(const struct knn_call *c)
                         "'skmt help knn add'");
     if (knn_has_option(c, "name") && !knn_value(c, "memory"))
         return complain(EXIT_USAGE, "--name needs --memory FILE");
-    if (knn_has_option(c, "header") && knn_has_option(c, "no-header"))
-        return complain(EXIT_USAGE, "--header and --no-header cannot be used "
-                        "together");
     for (int i = 1; i < c->n_operands; i++) n += !strcmp(c->operands[i], "-");
     if (n > 1)
         return complain(EXIT_USAGE, "standard input ('-') can be read only "
                         "once");
-    return EXIT_DONE;
-}
-
-/* The settings of an import that were given as options. */
-static int make_import(struct knn_call *c)
-{
-    static const char *const names[] = {
-        "format", "source-lang", "target-lang", "target-file",
-        "source-column", "target-column", "header", "no-header", "fuzzy" };
-    skmt_error err;
-
-    if (skmt_import_new(&c->import, &err)) return knn_failed(c, &err);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *value = knn_value(c, names[i]);
-
-        if (knn_has_option(c, names[i]) &&
-            skmt_import_set(c->import, names[i], value ? value : "yes", &err))
-            return complain(EXIT_USAGE, "--%s", err.message);
-    }
     return EXIT_DONE;
 }
 
@@ -299,7 +277,7 @@ int cmd_knn_add(struct knn_call *c)
     if (!status) status = knn_start(c);
     if (!status && knn_value(c, "memory"))
         status = knn_open_memory(c, "memory");
-    if (!status) status = make_import(c);
+    if (!status) status = knn_make_import(c);
     if (!status) status = knn_open_model(c);
     if (!status) status = make_maker(c, "adding");
     if (status) return status;

@@ -90,11 +90,33 @@ int knn_open_model(struct knn_call *c)
 
 int knn_open_store(struct knn_call *c, bool with_model)
 {
+    const char *path = knn_value(c, "datastore");
     skmt_error err;
 
-    if (skmt_datastore_open(&c->ds, c->operands[0],
+    if (skmt_datastore_open(&c->ds, path ? path : c->operands[0],
                             with_model ? c->model : NULL, &err))
         return knn_failed(c, &err);
+    return EXIT_DONE;
+}
+
+int knn_make_import(struct knn_call *c)
+{
+    static const char *const names[] = {
+        "format", "source-lang", "target-lang", "target-file",
+        "source-column", "target-column", "header", "no-header", "fuzzy" };
+    skmt_error err;
+
+    if (knn_has_option(c, "header") && knn_has_option(c, "no-header"))
+        return complain(EXIT_USAGE, "--header and --no-header cannot be used "
+                        "together");
+    if (skmt_import_new(&c->import, &err)) return knn_failed(c, &err);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *value = knn_value(c, names[i]);
+
+        if (knn_has_option(c, names[i]) &&
+            skmt_import_set(c->import, names[i], value ? value : "yes", &err))
+            return complain(EXIT_USAGE, "--%s", err.message);
+    }
     return EXIT_DONE;
 }
 
@@ -104,10 +126,12 @@ int knn_show_progress(void *user, const char *stage, uint64_t done,
                       uint64_t total, uint64_t units)
 {
     struct knn_call *c = user;
+    bool entries = !strcmp(stage, "sampling") || !strcmp(stage, "merging");
 
     if (strncmp(c->stage, stage, sizeof c->stage - 1)) {
         progress_end(&c->progress);
-        progress_begin(&c->progress, "pairs", total, !c->quiet);
+        progress_begin(&c->progress, entries ? "entries" : "pairs", total,
+                       !c->quiet);
         snprintf(c->stage, sizeof c->stage, "%s", stage);
         c->progress.stage = c->stage;
     }

@@ -21,7 +21,7 @@ struct knn_option { const char *name, *value; };        /* NULL: a flag */
 struct knn_call {
     const char *command;        /* "knn build" */
     const char **operands;      /* [n_operands]; the first is the datastore,
-                                   except for "knn build" */
+                                   except for "knn build" and "knn train" */
     int n_operands;
     struct knn_option *typed;   /* [n_typed] in order */
     int n_typed;
@@ -32,6 +32,7 @@ struct knn_call {
     const char *tm_path;        /* of tm */
     skmt_datastore *ds;
     skmt_datastore_maker *maker;
+    skmt_knn_trainer *trainer;
     skmt_import *import;        /* settings for reading files */
     struct progress progress;
     char stage[32];             /* what progress shows */
@@ -42,8 +43,12 @@ struct knn_call {
 typedef int knn_run_fn(struct knn_call *c);
 /* knn_build.c */
 knn_run_fn cmd_knn_build, cmd_knn_add;
+/* knn_train.c */
+knn_run_fn cmd_knn_train;
 /* knn_edit.c */
-knn_run_fn cmd_knn_delete, cmd_knn_compact;
+knn_run_fn cmd_knn_delete;
+/* knn_copy.c */
+knn_run_fn cmd_knn_compact, cmd_knn_reduce, cmd_knn_merge;
 /* knn_show.c */
 knn_run_fn cmd_knn_info, cmd_knn_sample, cmd_knn_check;
 
@@ -64,8 +69,12 @@ int knn_start(struct knn_call *c);
 /* Opens the memory of an option, for reading. */
 int knn_open_memory(struct knn_call *c, const char *option);
 int knn_open_model(struct knn_call *c);
-/* Opens the datastore. with_model: it must be finished, and fit c->model. */
+/* Opens the datastore: that of --datastore, or the first operand. with_model:
+ * it must be finished, and fit c->model. */
 int knn_open_store(struct knn_call *c, bool with_model);
+/* Makes c->import: the settings for reading files that were given as
+ * options. */
+int knn_make_import(struct knn_call *c);
 
 /* A skmt_tm_progress_fn; user is the struct knn_call. */
 int knn_show_progress(void *user, const char *stage, uint64_t done,

@@ -1,11 +1,8 @@
-/* knn_edit.c - skmt knn delete and compact: remove pairs from a datastore, and
- * write a copy without them. */
+/* knn_edit.c - skmt knn delete: remove pairs from a datastore. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "common/jput.h"
-#include "common/wholefile.h"
 #include "knn_call.h"
 #include "tm_print.h"
 
@@ -96,64 +93,4 @@ int cmd_knn_delete(struct knn_call *c)
         textbuf_adds(t, " deleted\n");
     }
     return knn_print(c);
-}
-
-/* ---- compact ------------------------------------------------------------ */
-
-static bool same_file(const char *a, const char *b)
-{
-    struct stat x, y;
-
-    return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev &&
-           x.st_ino == y.st_ino;
-}
-
-static int64_t file_size(const char *path)
-{
-    struct stat st;
-
-    return stat(path, &st) ? 0 : (int64_t)st.st_size;
-}
-
-static int print_compacted(struct knn_call *c, const char *path)
-{
-    struct textbuf *t = &c->out;
-    int64_t before = file_size(c->operands[0]), after = file_size(path);
-
-    if (c->json) {
-        jput_object(t);
-        jput_text_field(t, "file", path);
-        jput_int_field(t, "bytes_before", before);
-        jput_int_field(t, "bytes", after);
-        jput_line_end(t);
-    } else {
-        textbuf_adds(t, path);
-        textbuf_adds(t, ": ");
-        put_bytes(t, after);
-        textbuf_adds(t, ", before ");
-        put_bytes(t, before);
-        textbuf_adds(t, "\n");
-    }
-    return knn_print(c);
-}
-
-int cmd_knn_compact(struct knn_call *c)
-{
-    const char *path = knn_value(c, "output");
-    skmt_error err;
-    int status;
-
-    if (!path || !path[0])
-        return complain(EXIT_USAGE, "knn compact needs -o NEW; see 'skmt help "
-                        "knn compact'");
-    if (same_file(path, c->operands[0]))
-        return complain(EXIT_USAGE, "knn compact needs another file for its "
-                        "output; rename it afterwards");
-    status = knn_start(c);
-    if (!status) status = knn_open_store(c, false);
-    if (!status) status = whole_file_check(path);
-    if (status) return status;
-    if (skmt_datastore_compact(c->ds, path, knn_show_progress, c, &err))
-        return knn_failed(c, &err);
-    return print_compacted(c, path);
 }

@@ -80,6 +80,55 @@ static const struct opt knn_compact_options[] = {
     KNN_JSON, QUIET_OPTION, KNN_HELP_AND_END
 };
 
+static const struct opt knn_reduce_options[] = {
+    { "dims", 'd', "N", "numbers of a state in the copy; default 256" },
+    { "output", 'o', "NEW", "the datastore to write; it replaces an old file "
+      "when it is complete" },
+    { "sample", 0, "N", "compute the map from N random states; default "
+      "100000" },
+    { "seed", 0, "N", "another seed gives another sample; default 1" },
+    KNN_THREADS, KNN_JSON, QUIET_OPTION, KNN_HELP_AND_END
+};
+
+static const struct opt knn_merge_options[] = {
+    { "k", 'k', "N", "compare each entry with the N nearest ones, itself "
+      "included; a larger N merges more; default 2" },
+    { "output", 'o', "NEW", "the datastore to write; it replaces an old file "
+      "when it is complete" },
+    { "seed", 0, "N", "another seed visits the entries in another order; "
+      "default 1" },
+    KNN_THREADS, KNN_JSON, QUIET_OPTION, KNN_HELP_AND_END
+};
+
+static const struct opt knn_train_options[] = {
+    { "system", 's', "NAME", "adaptive: train the network of this system; "
+      "vanilla: find fixed settings (k, tau, lambda) for systems vanilla and "
+      "efficient; default adaptive" },
+    { "datastore", 'D', "STORE", "the datastore that will be searched" },
+    { "dev", 'd', "FILE", "pairs with good translations, which should not be "
+      "in the datastore; '-' is standard input" },
+    { "output", 'o', "FILE", "write a settings file, for 'skmt translate "
+      "--settings FILE'" },
+    { "k", 'k', "N", "neighbors of the network: 1, 2, 4, 8, 16 or 32; default "
+      "32" },
+    { "tau", 0, "X", "temperature of the network; 0: that of the best fixed "
+      "settings; default 0" },
+    { "limit", 'l', "N", "use only N of the pairs, evenly spaced" },
+    { "seed", 0, "N", "another seed gives another network; default 1" },
+    { "updates", 0, "N", "train for at most N updates; default 5000" },
+    { "format", 'f', "FORMAT", "format of the pairs: tmx, xliff, po, tsv, csv "
+      "or text; default: detected from the contents" },
+    { "source-lang", 0, "LANG", "take the sources in this language" },
+    { "target-lang", 0, "LANG", "take the targets in this language" },
+    { "target-file", 0, "FILE", "the file with the target lines (format "
+      "text)" },
+    { "source-column", 0, "N", "column of the sources (tsv, csv); default 1" },
+    { "target-column", 0, "N", "column of the targets (tsv, csv); default 2" },
+    PAIR_HEADER_OPTIONS,
+    MODEL_OPTION,
+    KNN_THREADS, KNN_JSON, QUIET_OPTION, KNN_HELP_AND_END
+};
+
 /* ---- pages -------------------------------------------------------------- */
 
 static const char knn_page[] =
@@ -102,6 +151,9 @@ static const char knn_page[] =
 "  info         print its properties\n"
 "  sample       print random entries\n"
 "  compact      write a copy without deleted pairs\n"
+"  reduce       write a copy with shorter states\n"
+"  merge        write a copy with fewer entries\n"
+"  train        find settings, or train a network, for translating with it\n"
 "\n"
 "  skmt help knn COMMAND   show the options and examples of a command\n"
 "\n"
@@ -201,6 +253,53 @@ static const char knn_compact_page[] =
 "Examples:\n"
 "  skmt knn compact my.knn -o new.knn && mv new.knn my.knn\n";
 
+static const char knn_reduce_page[] =
+"Usage: skmt knn reduce STORE -o NEW [--dims N] [OPTIONS]\n"
+"\n"
+"Write a copy of a datastore with shorter states: their principal components.\n"
+"The copy is smaller, and searches are faster, but some nearest entries are\n"
+"missed. The command prints how much of the variance of the states is kept.\n"
+"Pairs can be deleted from it, but not added: add them to STORE, and reduce\n"
+"it again. A datastore can be reduced once.\n"
+"\n"
+"Examples:\n"
+"  skmt knn reduce my.knn --dims 128 -o short.knn\n"
+"  skmt knn merge my.knn -o few.knn && skmt knn reduce few.knn -o small.knn\n";
+
+static const char knn_merge_page[] =
+"Usage: skmt knn merge STORE -o NEW [-k N] [OPTIONS]\n"
+"\n"
+"Write a copy of a datastore with fewer entries. If two entries are near each\n"
+"other and have the same token, one of them is kept, and counts for both. The\n"
+"nearest entries of each entry are searched, so this takes long: the time\n"
+"grows with the square of the number of entries. Pairs can be deleted from\n"
+"the copy, but not added: add them to STORE, and merge it again. A datastore\n"
+"can be merged once.\n"
+"\n"
+"Examples:\n"
+"  skmt knn merge my.knn -o few.knn --threads 2\n"
+"  skmt knn merge my.knn -k 8 -o fewer.knn\n";
+
+static const char knn_train_page[] =
+"Usage: skmt knn train --datastore STORE --dev FILE [-o FILE] [OPTIONS]\n"
+"\n"
+"Find out how far translations should follow a datastore. The pairs of the\n"
+"dev file run through the model as if it had just written them, and at each\n"
+"token the nearest entries are searched. Then values of k and tau are tried,\n"
+"each with its best lambda, and the network of system adaptive is trained.\n"
+"The table shows the negative log-likelihood of a token, in nats; lower is\n"
+"better. A few hundred pairs are enough.\n"
+"\n"
+"Every fourth pair is held out: it only decides when the training stops.\n"
+"Its losses tell how good the settings are for new texts. Pairs that are in\n"
+"the datastore, too, make the memory look better than it is; the command\n"
+"counts them.\n"
+"\n"
+"Examples:\n"
+"  skmt knn train --datastore my.knn --dev dev.tsv -o my.settings\n"
+"  skmt translate --datastore my.knn --settings my.settings letter.txt\n"
+"  skmt knn train -s vanilla -D my.knn -d dev.tsv -o fixed.settings\n";
+
 const struct page knn_pages[] = {
     { "knn", knn_page, NULL, NULL },
     { "knn build", knn_build_page, knn_build_options, NULL },
@@ -210,5 +309,8 @@ const struct page knn_pages[] = {
     { "knn info", knn_info_page, knn_info_options, NULL },
     { "knn sample", knn_sample_page, knn_sample_options, NULL },
     { "knn compact", knn_compact_page, knn_compact_options, NULL },
+    { "knn reduce", knn_reduce_page, knn_reduce_options, NULL },
+    { "knn merge", knn_merge_page, knn_merge_options, NULL },
+    { "knn train", knn_train_page, knn_train_options, NULL },
     { NULL, NULL, NULL, NULL }
 };

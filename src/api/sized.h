@@ -31,7 +31,9 @@
     S(skmt_reason, effect)                                                  \
     S(skmt_recovery, lost)                                                  \
     S(skmt_words_info, f1)                                                  \
-    S(skmt_entry, weight)
+    S(skmt_entry, weight)                                                   \
+    S(skmt_knn_setting, loss)                                               \
+    S(skmt_reduction, threads)
 
 /* What the helper has to know about a struct. */
 struct sized {

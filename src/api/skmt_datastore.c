@@ -14,6 +14,7 @@
 #include "engine/datastore_edit.h"
 #include "engine/datastore_maker.h"
 #include "knn/datastore_read.h"
+#include "knn/datastore_reduce.h"
 
 /* ---- reading ------------------------------------------------------------- */
 
@@ -158,6 +159,61 @@ skmt_status skmt_datastore_compact(const skmt_datastore *ds, const char *path,
                                     "is unfinished");
     return (skmt_status)datastore_copy(ds->s, path, progress, user,
                                        err_of(err));
+}
+
+/* Fill in the defaults, and make the threads. */
+static enum status reduction_init(struct datastore_reduction *o,
+                                  const skmt_reduction *how,
+                                  skmt_tm_progress_fn *progress, void *user,
+                                  struct err *e)
+{
+    skmt_reduction given;
+    enum status st = sized_get(SIZED_skmt_reduction, &given, how, e);
+
+    *o = datastore_reduction_defaults();
+    o->progress = progress;
+    o->user = user;
+    if (st) return st;
+    if (given.dims) o->dims = given.dims;
+    if (given.k) o->k = given.k;
+    if (given.seed) o->seed = given.seed;
+    o->sample = given.sample;
+    if (given.threads < 0 || given.threads > 256)
+        return err_set(e, ST_ARGUMENT, "threads: %d is not a number from 1 to "
+                       "256", given.threads);
+    return pool_new(&o->pool, given.threads ? given.threads : 1, e);
+}
+
+skmt_status skmt_datastore_reduce(const skmt_datastore *ds, const char *path,
+                                  const skmt_reduction *how,
+                                  skmt_tm_progress_fn *progress, void *user,
+                                  double *kept, skmt_error *err)
+{
+    struct datastore_reduction o;
+    enum status st;
+
+    err_clear(err_of(err));
+    if (kept) *kept = 0;
+    st = reduction_init(&o, how, progress, user, err_of(err));
+    if (!st) st = datastore_reduce(ds->s, path, &o, kept, err_of(err));
+    pool_free(o.pool);
+    return (skmt_status)st;
+}
+
+skmt_status skmt_datastore_merge(const skmt_datastore *ds, const char *path,
+                                 const skmt_reduction *how,
+                                 skmt_tm_progress_fn *progress, void *user,
+                                 int64_t *removed, skmt_error *err)
+{
+    struct datastore_reduction o;
+    enum status st;
+
+    err_clear(err_of(err));
+    if (removed) *removed = 0;
+    st = reduction_init(&o, how, progress, user, err_of(err));
+    if (!st) st = datastore_merge(ds->s, path, &o, removed, err_of(err));
+    pool_free(o.pool);
+    return (skmt_status)st;
 }
 
 skmt_status skmt_datastore_delete(const char *path, const int64_t *ids,

@@ -36,9 +36,8 @@ void datastore_reader_free(struct datastore_reader *r)
     free(r);
 }
 
-struct datastore_kind datastore_reader_kind(const struct datastore_reader *r)
+struct datastore_kind datastore_file_kind(const struct entries *s)
 {
-    const struct entries *s = r->s;
     struct datastore_info info = datastore_file_info(s);
 
     return (struct datastore_kind){
@@ -120,25 +119,57 @@ enum status datastore_reader_get(struct datastore_reader *r, int32_t pair,
 enum { COPY_BLOCK = 65536,      /* entries of a block of the copy */
        COPY_REPORT = 1024 };    /* pairs between two reports */
 
-static enum status copy_pairs(struct datastore_reader *r,
-                              struct datastore_writer *w,
-                              tm_progress_fn *progress, void *user,
-                              struct err *e)
+struct datastore_copying {
+    struct datastore_reader *r;
+    struct datastore_writer *w;
+    const struct datastore_change *c;
+    tm_progress_fn *progress;   /* may be NULL */
+    void *user;
+};
+
+static enum status copy_pair(const struct datastore_copying *k, int32_t pair,
+                             struct err *e)
 {
-    const struct entries *s = r->s;
+    struct datastore_item it;
+    enum status st = datastore_reader_get(k->r, pair, &it, e);
+
+    if (!st && k->c->change) st = k->c->change(k->c->user, pair, &it, e);
+    return st ? st : datastore_writer_add(k->w, &it, e);
+}
+
+static enum status copy_pairs(const struct datastore_copying *k, struct err *e)
+{
+    const struct entries *s = k->r->s;
     enum status st = ST_OK;
 
     for (int32_t p = 0; !st && p < s->n_pairs; p++) {
-        struct datastore_item it;
-
-        if (p % COPY_REPORT == 0 && progress &&
-            progress(user, "copying", (uint64_t)p, (uint64_t)s->n_pairs,
-                     (uint64_t)p))
+        if (p % COPY_REPORT == 0 && k->progress &&
+            k->progress(k->user, k->c->stage, (uint64_t)p,
+                        (uint64_t)s->n_pairs, (uint64_t)p))
             return err_set(e, ST_CANCELED, "%s", status_text(ST_CANCELED));
-        if (s->ops->pair(s, p).deleted) continue;
-        st = datastore_reader_get(r, p, &it, e);
-        if (!st) st = datastore_writer_add(w, &it, e);
+        if (!s->ops->pair(s, p).deleted) st = copy_pair(k, p, e);
     }
+    return st;
+}
+
+enum status datastore_copy_changed(const struct entries *s, const char *path,
+                                   const struct datastore_change *c,
+                                   tm_progress_fn *progress, void *user,
+                                   struct err *e)
+{
+    struct datastore_build b = { .memory = datastore_file_info(s).memory };
+    struct datastore_copying k = { .c = c, .progress = progress,
+                                   .user = user };
+    enum status st = datastore_reader_new(&k.r, s, e);
+
+    if (!st) st = datastore_writer_replace(&k.w, path, &c->kind, &b, e);
+    if (!st) {
+        datastore_writer_set_block(k.w, COPY_BLOCK);
+        st = copy_pairs(&k, e);
+    }
+    if (!st) st = datastore_writer_finish(k.w, e);
+    datastore_writer_close(k.w);
+    datastore_reader_free(k.r);
     return st;
 }
 
@@ -146,21 +177,8 @@ enum status datastore_copy(const struct entries *s, const char *path,
                            tm_progress_fn *progress, void *user,
                            struct err *e)
 {
-    struct datastore_build b = { .memory = datastore_file_info(s).memory };
-    struct datastore_writer *w = NULL;
-    struct datastore_reader *r;
-    struct datastore_kind k;
-    enum status st = datastore_reader_new(&r, s, e);
+    struct datastore_change c = { .stage = "copying",
+                                  .kind = datastore_file_kind(s) };
 
-    if (st) return st;
-    k = datastore_reader_kind(r);
-    st = datastore_writer_replace(&w, path, &k, &b, e);
-    if (!st) {
-        datastore_writer_set_block(w, COPY_BLOCK);
-        st = copy_pairs(r, w, progress, user, e);
-    }
-    if (!st) st = datastore_writer_finish(w, e);
-    datastore_writer_close(w);
-    datastore_reader_free(r);
-    return st;
+    return datastore_copy_changed(s, path, &c, progress, user, e);
 }

@@ -93,6 +93,22 @@ Deleting pairs: all are deleted, or none.
   137 17
   d.knn: no problems
 
+Smaller copies: no file appears under the name, and an old one stays.
+
+  $ cat > copy.sh <<'END'
+  > for what in 'reduce --dims 16' merge; do
+  >     for at in 1 2 3 4 5; do
+  >         rm -f *.tmp new.knn
+  >         ./dying $at skmt knn $what whole.knn -o new.knn; echo "$? $(ls new.knn 2> /dev/null)"
+  >         cp whole.knn new.knn; ./dying $at skmt knn $what whole.knn -o new.knn; cmp new.knn whole.knn
+  >     done
+  >     skmt knn $what whole.knn -o new.knn -q > /dev/null; skmt knn check new.knn
+  > done
+  > END
+  $ bash copy.sh | sort | uniq -c; rm -f *.tmp
+       10 137 
+        2 new.knn: no problems
+
 After Ctrl-C the pairs that were computed are stored.
 
   $ skmt tm create big.tm > /dev/null; cut -c 1-200 "$TOP/examples/jrc.tsv" | awk -F '\t' 'length($1) < 60 && $2 != ""' > short; for i in 1 2 3 4 5 6 7 8 9; do sed "s/^/$i /" short; done > big.tsv; skmt tm import big.tm big.tsv -f tsv -q > /dev/null

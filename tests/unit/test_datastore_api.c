@@ -328,3 +328,120 @@ TEST(a_stopped_build_is_continued)
     CHECK_INT(now(&d, "pairs"), 403);
     desk_close(&d);
 }
+
+/* ---- smaller copies and training ----------------------------------------- */
+
+TEST(smaller_copies_are_written)
+{
+    skmt_reduction how = SKMT_INIT(skmt_reduction), bad = { .size = 3 };
+    skmt_datastore *ds;
+    char copy[80];
+    struct desk d;
+    skmt_error err;
+    double kept = -1;
+    int64_t removed = -1;
+
+    desk_open(&d);
+    build(&d);
+    snprintf(copy, sizeof copy, "%s/b.knn", d.dir.dir);
+    OK(skmt_datastore_open(&ds, d.path, d.model, &err));
+    REQUIRE(ds != NULL);
+    how.dims = 4;
+    OK(skmt_datastore_reduce(ds, copy, &how, NULL, NULL, &kept, &err));
+    CHECK(kept > 0 && kept <= 1);
+    CHECK_INT(skmt_datastore_reduce(ds, copy, &bad, NULL, NULL, NULL, &err),
+              SKMT_ERR_ARGUMENT);
+    how.threads = -1;
+    CHECK_INT(skmt_datastore_merge(ds, copy, &how, NULL, NULL, NULL, &err),
+              SKMT_ERR_ARGUMENT);
+    skmt_datastore_close(ds);
+    OK(skmt_datastore_open(&ds, copy, d.model, &err));
+    CHECK_INT(store_stat(ds, "d"), 4);
+    CHECK_INT(skmt_datastore_reduce(ds, d.path, &how, NULL, NULL, NULL, &err),
+              SKMT_ERR_ARGUMENT);
+    how.threads = 2;
+    OK(skmt_datastore_merge(ds, d.path, &how, NULL, NULL, &removed, &err));
+    CHECK(removed >= 0);
+    CHECK_INT(now(&d, "merged"), 1);
+    CHECK_INT(now(&d, "entries"), store_stat(ds, "entries") - removed);
+    skmt_datastore_close(ds);
+    desk_close(&d);
+}
+
+static void tell_pairs(skmt_knn_trainer *t, int n)
+{
+    static const char *const words[] = { "in ", "the ", "and ", "of ", "a " };
+    skmt_error err;
+
+    for (int i = 0; i < n; i++) {
+        char text[200] = "";
+
+        for (int k = 0; k < 12; k++) strcat(text, words[(i * k + k + i) % 5]);
+        OK(skmt_knn_trainer_add(t, text, strlen(text), text, strlen(text),
+                                &err));
+    }
+}
+
+static double trainer_stat(const skmt_knn_trainer *t, const char *what)
+{
+    const char *name;
+    double x;
+
+    for (int i = 0; (name = skmt_knn_trainer_stat(t, i, &x)); i++)
+        if (!strcmp(name, what)) return x;
+    return -1;
+}
+
+static int stop_training(void *user, int done, int total)
+{
+    (void)user;
+    return done > 0 || done > total;
+}
+
+TEST(a_network_is_trained_for_a_datastore)
+{
+    skmt_knn_setting s = SKMT_INIT(skmt_knn_setting);
+    skmt_knn_trainer *t;
+    skmt_datastore *ds;
+    skmt_options *o;
+    struct desk d;
+    skmt_error err;
+
+    desk_open(&d);
+    build(&d);
+    OK(skmt_datastore_open(&ds, d.path, d.model, &err));
+    OK(skmt_knn_trainer_new(&t, ds, &err));
+    REQUIRE(t != NULL);
+    OK(skmt_knn_trainer_set(t, "updates", "200", &err));
+    OK(skmt_knn_trainer_set(t, "k", "4", &err));
+    CHECK_INT(skmt_knn_trainer_set(t, "k", "5", &err), SKMT_ERR_ARGUMENT);
+    CHECK_INT(skmt_knn_trainer_set(t, "threads", "0", &err),
+              SKMT_ERR_ARGUMENT);
+    CHECK_INT(skmt_knn_trainer_set(t, "none", "1", &err), SKMT_ERR_ARGUMENT);
+    tell_pairs(t, 2);
+    CHECK_INT(skmt_knn_trainer_try(t, NULL, NULL, &err), SKMT_ERR_ARGUMENT);
+    CHECK_INT(skmt_knn_trainer_train(t, NULL, NULL, &err), SKMT_ERR_ARGUMENT);
+    CHECK(!skmt_knn_trainer_network(t) && !skmt_knn_trainer_setting(t, 0, &s));
+    tell_pairs(t, 40);
+    CHECK_INT(skmt_knn_trainer_try(t, stop_training, NULL, &err),
+              SKMT_ERR_CANCELED);
+    OK(skmt_knn_trainer_try(t, NULL, NULL, &err));
+    CHECK(skmt_knn_trainer_setting(t, (int)trainer_stat(t, "best"), &s));
+    CHECK_NEAR(s.loss, trainer_stat(t, "fixed"), 0);
+    CHECK_INT(skmt_knn_trainer_add(t, "a", 1, "a", 1, &err),
+              SKMT_ERR_ARGUMENT);
+    CHECK_INT(skmt_knn_trainer_train(t, stop_training, NULL, &err),
+              SKMT_ERR_CANCELED);
+    OK(skmt_knn_trainer_train(t, NULL, NULL, &err));
+    CHECK(trainer_stat(t, "network") <= trainer_stat(t, "plain") + 0.01);
+    CHECK_INT(trainer_stat(t, "pairs"), 42);
+    OK(skmt_options_new(&o, &err));
+    OK(skmt_options_set(o, "metak", skmt_knn_trainer_network(t), &err));
+    skmt_options_free(o);
+    skmt_knn_trainer_free(t);
+    skmt_datastore_close(ds);
+    OK(skmt_datastore_open(&ds, d.path, NULL, &err));
+    CHECK_INT(skmt_knn_trainer_new(&t, ds, &err), SKMT_ERR_ARGUMENT);
+    skmt_datastore_close(ds);
+    desk_close(&d);
+}
