@@ -251,7 +251,8 @@ struct pair_report pairset_report(const struct pairset *r, int i)
     struct mixer_pair own;
 
     if (!r->n && mixer_list_pair(r, i, &own))
-        return (struct pair_report){ own.source, own.target, "", own.id, 0 };
+        return (struct pair_report){ own.source, own.target, "", own.id,
+                                     -1 };
     assert(i >= 0 && i < r->n);
     out.similarity = p->similarity;
     if (!r->has_texts) return out;
