@@ -857,6 +857,8 @@ typedef struct skmt_found_pair {
     int64_t id;                 /* 0 for a pair from the caller */
     double similarity;          /* 0 to 1, or -1 */
     int32_t exact;              /* 1: its target is the translation */
+    int32_t entries;            /* of a pair of a datastore or of corrections:
+                                   the number of its stored states; else 0 */
 } skmt_found_pair;
 /* The number of pairs that were found for a sentence. */
 SKMT_API int skmt_result_pairs(const skmt_result *r, int sentence);
