@@ -86,7 +86,7 @@ static bool involved_reserve(void *list, size_t *cap, size_t n, size_t size)
     return true;
 }
 
-/* ---- the neighbors of a line ---------------------------------------------- */
+/* ---- the neighbors of a line -------------------------------------------- */
 
 /* Set names[] of a sentence. A pair may have another index in each sentence of
  * the line; a datastore has each text once. */
@@ -153,7 +153,7 @@ static bool add_neighbors(struct involved *v, const skmt_result *r)
                             sizeof *v->chosen);
 }
 
-/* ---- writing -------------------------------------------------------------- */
+/* ---- writing ------------------------------------------------------------ */
 
 static uint64_t involved_hash(uint64_t h, const char *s)        /* FNV-1a */
 {
@@ -231,7 +231,7 @@ static int involved_result(void *user, uint64_t number, skmt_result *r,
     return !ok;
 }
 
-/* ---- reading -------------------------------------------------------------- */
+/* ---- reading ------------------------------------------------------------ */
 
 static void involved_forget_lines(struct involved *v)
 {
@@ -295,7 +295,7 @@ static int translate_group(struct involved *v)
     return EXIT_TROUBLE;
 }
 
-/* ---- statistics ----------------------------------------------------------- */
+/* ---- statistics --------------------------------------------------------- */
 
 static int by_hash(const void *a, const void *b)
 {
@@ -350,7 +350,7 @@ static void print_involved(struct involved *v)
     if (!t->failed) fwrite(t->data, 1, t->len, stderr);
 }
 
-/* ---- the command ---------------------------------------------------------- */
+/* ---- the command -------------------------------------------------------- */
 
 static int check_involved(struct knn_call *c)
 {

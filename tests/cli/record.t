@@ -35,6 +35,7 @@ missing.
   > run knn-info knn info a.knn
   > run knn-sample knn sample a.knn
   > run knn-compact knn compact a.knn -o b.knn
+  > run knn-involved knn involved --datastore a.knn a.de -o a.pairs
   > run info info
   > run systems systems
   > run convert convert --from tiny --type f32 -o tiny.skmt
@@ -65,10 +66,10 @@ missing.
   >     if set(r["options"]) != listed[name] - {"help"}: fail("options differ:", set(r["options"]) ^ listed[name])
   >     if len(r["started"]) != 20 or not r["processor"] or not r["isa"]: fail("machine or time")
   >     if (r["memory"] is not None) != (name.startswith("tm-") or name in ("translate", "learn", "tune", "align", "knn-build", "knn-add")): fail("memory", r["memory"])
-  >     if (r["model"] is not None) != (name in ("translate", "learn", "tune", "info", "tm-search", "tm-warm", "knn-build", "knn-add", "knn-sample")): fail("model", r["model"])
+  >     if (r["model"] is not None) != (name in ("translate", "learn", "tune", "info", "tm-search", "tm-warm", "knn-build", "knn-add", "knn-sample", "knn-involved")): fail("model", r["model"])
   >     if r["model"] and r["model"]["sha256"] != sha(os.environ["SKMT_MODEL"]): fail("model's checksum")
   >     for o in r["outputs"]:
-  >         if name not in ("convert", "tm-export", "translate", "learn", "tune", "align", "knn-build", "knn-compact"): fail("has an output", o)
+  >         if name not in ("convert", "tm-export", "translate", "learn", "tune", "align", "knn-build", "knn-compact", "knn-involved"): fail("has an output", o)
   >         if o["sha256"] != sha(o["path"]) or o["bytes"] != os.path.getsize(o["path"]): fail("output's checksum")
   >     if r["options"].get("output") and len(r["outputs"]) != 1: fail("no output")
   > EOF

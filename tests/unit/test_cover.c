@@ -70,7 +70,8 @@ TEST(cover_prefers_pairs_of_many_steps)
     /* Pair 5 is at three steps, and twice at one of them. Then 2 and 3 cover
      * the same step. */
     struct cover_case c = { .n = 7, .n_steps = 6, .uses = {
-        { 0, 5 }, { 0, 5 }, { 1, 3 }, { 1, 2 }, { 2, 5 }, { 2, 3 }, { 5, 5 } } };
+        { 0, 5 }, { 0, 5 }, { 1, 3 }, { 1, 2 }, { 2, 5 }, { 2, 3 },
+        { 5, 5 } } };
     int chosen[PAIRS];
 
     REQUIRE(solve(&c, chosen) == 2);
