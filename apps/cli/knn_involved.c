@@ -372,17 +372,34 @@ static int check_involved(struct knn_call *c)
     return EXIT_DONE;
 }
 
+/* Opening the output empties it, so it must not be a file that is read. */
+static int check_involved_output(const struct knn_call *c, const char *file,
+                                 const char *role)
+{
+    const char *output = knn_value(c, "output");
+    struct stat in, out;
+
+    if (!output || !strcmp(output, "-") || stat(output, &out) ||
+        stat(file, &in) || !S_ISREG(in.st_mode) || in.st_dev != out.st_dev ||
+        in.st_ino != out.st_ino)
+        return EXIT_DONE;
+    return complain(EXIT_TROUBLE, "%s: cannot be both the %s and the output",
+                    output, role);
+}
+
 /* *total gets the bytes of the input, 0 if unknown. */
 static int check_involved_files(const struct knn_call *c, uint64_t *total)
 {
     bool known = true;
     struct stat st;
+    int status = check_involved_output(c, c->steering.datastore, "datastore");
 
     *total = 0;
-    for (int i = 0; i < c->n_operands; i++) {
+    for (int i = 0; !status && i < c->n_operands; i++) {
         const char *file = c->operands[i];
         bool standard = !strcmp(file, "-");
 
+        status = check_involved_output(c, file, "input");
         if (!standard && access(file, R_OK))
             return complain(EXIT_TROUBLE, "%s: %s", file, strerror(errno));
         if ((standard ? fstat(STDIN_FILENO, &st) : stat(file, &st)) ||
@@ -390,7 +407,7 @@ static int check_involved_files(const struct knn_call *c, uint64_t *total)
         else *total += (uint64_t)st.st_size;
     }
     if (!known) *total = 0;
-    return EXIT_DONE;
+    return status;
 }
 
 static int open_involved(struct involved *v)

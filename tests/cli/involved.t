@@ -83,6 +83,11 @@ Errors.
   $ skmt knn involved --datastore my.knn --system adaptive text
   text:1: system: adaptive needs a network; train one with 'skmt knn train' and use --settings
   [1]
+  $ skmt knn involved --datastore my.knn text -o text; skmt knn involved --datastore my.knn text -o my.knn; wc -l < text; skmt knn check my.knn
+  skmt: text: cannot be both the input and the output
+  skmt: my.knn: cannot be both the datastore and the output
+  12
+  my.knn: no problems
   $ skmt knn involved --datastore my.knn text -o no/where; skmt knn involved --datastore my.knn text > /dev/full
   skmt: no/where: No such file or directory
   skmt: cannot write to standard output
