@@ -847,14 +847,18 @@ SKMT_API void skmt_service_free(skmt_service *s);
  *    order of precedence (see skmt_tm_search); they had no influence, and their
  *    `exact` is 0. All fields are set, with or without option "explain".
  *
- * The similarity is set in both cases. */
+ * The similarity is set in both cases, except for a pair of a datastore or of
+ * corrections: it was found by its states, so its similarity is -1. */
 typedef struct skmt_found_pair {
     size_t size;                /* sizeof(skmt_found_pair) */
     const char *source, *target;
-    const char *memory;         /* its name; "" for a pair from the caller */
+    const char *memory;         /* its name; "" for a pair from the caller or
+                                   of a datastore */
     int64_t id;                 /* 0 for a pair from the caller */
-    double similarity;
+    double similarity;          /* 0 to 1, or -1 */
     int32_t exact;              /* 1: its target is the translation */
+    int32_t entries;            /* of a pair of a datastore or of corrections:
+                                   the number of its stored states; else 0 */
 } skmt_found_pair;
 /* The number of pairs that were found for a sentence. */
 SKMT_API int skmt_result_pairs(const skmt_result *r, int sentence);

@@ -31,6 +31,7 @@ static const struct knn_subcommand {
     { "reduce", cmd_knn_reduce, 1, 1, "STORE" },
     { "merge", cmd_knn_merge, 1, 1, "STORE" },
     { "train", cmd_knn_train, 0, 0, "" },
+    { "involved", cmd_knn_involved, 0, -1, "" },
     { NULL, NULL, 0, 0, NULL }
 };
 
@@ -64,22 +65,42 @@ static int check_knn_operands(const struct knn_call *c,
     return EXIT_DONE;
 }
 
+/* Set the library's options: first those of --settings, then those of the
+ * command line. */
+static int set_knn_engine(struct knn_call *c, struct args a)
+{
+    int status;
+
+    c->steering.settings = knn_value(c, "settings");
+    c->steering.datastore = knn_value(c, "datastore");
+    status = steering_settings(&c->steering, c->options);
+    if (!status) status = args_set_engine(a, c->options);
+    return status ? status
+                  : steering_choose_system(&c->steering, c->options);
+}
+
 static int cmd_knn_parse(struct knn_call *c, const struct knn_subcommand *s,
                          const struct page *page, int argc, char **argv)
 {
     struct args a = { .command = c->command, .own = page->own,
-                      .argc = argc, .argv = argv };
+                      .describe = page->describe, .argc = argc,
+                      .argv = argv };
+    const struct args unparsed = a;
     enum arg what;
+    int status;
 
     while ((what = args_next(&a)) != ARG_END) {
         if (what == ARG_BAD) return EXIT_USAGE;
         assert(c->n_operands + c->n_typed < argc);
         if (what == ARG_OPERAND) c->operands[c->n_operands++] = a.value;
-        else c->typed[c->n_typed++] = (struct knn_option){ a.name, a.value };
+        else if (what == ARG_OWN)
+            c->typed[c->n_typed++] = (struct knn_option){ a.name, a.value };
     }
     c->json = knn_has_option(c, "json");
     c->quiet = knn_has_option(c, "quiet");
-    return knn_has_option(c, "help") ? EXIT_DONE : check_knn_operands(c, s);
+    if (knn_has_option(c, "help")) return EXIT_DONE;
+    status = check_knn_operands(c, s);
+    return status || !page->describe ? status : set_knn_engine(c, unparsed);
 }
 
 static void knn_call_release(struct knn_call *c)
@@ -90,7 +111,9 @@ static void knn_call_release(struct knn_call *c)
     skmt_import_free(c->import);
     record_memory(c->tm_path, c->tm);
     skmt_tm_close(c->tm);
+    steering_close(&c->steering);
     skmt_model_close(c->model);
+    skmt_options_free(c->options);
     interrupt_set_polled(false);
     textbuf_release(&c->out);
     free(c->typed);
@@ -106,8 +129,9 @@ static int run_knn(const struct knn_subcommand *s, int argc, char **argv)
     snprintf(command, sizeof command, "knn %s", s->name);
     c.operands = calloc((size_t)argc + 1, sizeof *c.operands);
     c.typed = calloc((size_t)argc + 1, sizeof *c.typed);
+    skmt_options_new(&c.options, NULL);
     assert(help_find(command));         /* every subcommand has a page */
-    if (!c.operands || !c.typed)
+    if (!c.operands || !c.typed || !c.options)
         status = complain(EXIT_TROUBLE, "out of memory");
     else if (!(status = cmd_knn_parse(&c, s, help_find(command), argc, argv)))
         status = knn_has_option(&c, "help") ? help_command(command)

@@ -390,10 +390,11 @@ void explain_json_pairs(struct textbuf *t, const skmt_result *r, int seg)
         if (s.exact) n = 1;
         jput_object(t);
         jput_int_field(t, "id", s.id);
-        jput_text_field(t, "memory", s.memory);
+        if (explain_has_similarity(&s)) jput_text_field(t, "memory", s.memory);
         jput_text_field(t, "source", s.source);
         jput_text_field(t, "target", s.target);
-        jput_number_field(t, "similarity", s.similarity);
+        if (explain_has_similarity(&s))
+            jput_number_field(t, "similarity", s.similarity);
         jput_bool_field(t, "exact", s.exact);
         jput_object_end(t);
     }

@@ -72,6 +72,13 @@ int explain_n_voting(const struct explain *x);  /* number of pairs that voted */
 bool explain_counts(const struct explain *x, const struct explain_word *w,
                     const skmt_piece *p);
 
+/* Whether a pair was found by its similarity, in a memory or by the caller. A
+ * pair of a datastore was not; it has no similarity and no name of a memory. */
+static inline bool explain_has_similarity(const skmt_found_pair *p)
+{
+    return p->similarity >= 0;
+}
+
 /* Returns a piece of the vocabulary without the mark for a leading space. */
 const char *explain_piece(const char *text);
 

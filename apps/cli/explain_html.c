@@ -188,6 +188,12 @@ static void explain_html_put_id(struct html *h, const struct explain *x)
     textbuf_addf(&h->t, "s%llu-%d", (unsigned long long)h->lines, x->seg + 1);
 }
 
+/* Whether the table of votes has a column for similarities. */
+static bool explain_html_with_similarity(const struct explain *x)
+{
+    return !x->n_pairs || explain_has_similarity(&x->pairs[0].match);
+}
+
 static void put_vote(struct html *h, const struct explain *x,
                      const skmt_vote *v)
 {
@@ -197,10 +203,12 @@ static void put_vote(struct html *h, const struct explain *x,
     explain_html_put_id(h, x);
     textbuf_addf(t, "p%dt%d\">pair %d</a></td>", v->pair + 1, v->position,
                  v->pair + 1);
-    textbuf_addf(t, "<td class=\"n\">%d%%</td><td class=\"n\">%d</td>"
-                 "<td class=\"n\">%.4g</td><td class=\"n\">%.0f%%</td>"
-                 "<td>", similarity_percent(x->pairs[v->pair].match.similarity),
-                 v->position, v->distance, 100 * v->share);
+    if (explain_html_with_similarity(x))
+        textbuf_addf(t, "<td class=\"n\">%d%%</td>",
+                     similarity_percent(x->pairs[v->pair].match.similarity));
+    textbuf_addf(t, "<td class=\"n\">%d</td><td class=\"n\">%.4g</td>"
+                 "<td class=\"n\">%.0f%%</td><td>", v->position, v->distance,
+                 100 * v->share);
     explain_html_put_piece(t, v->text);
     textbuf_adds(t, "</td>");
 }
@@ -226,7 +234,8 @@ static void put_token(struct html *h, const struct explain *x, int i)
         }
         if (n) skmt_result_vote(x->r, x->hyp, x->seg, i, k, &v);
         if (v.pair >= 0 && v.pair < x->n_pairs) put_vote(h, x, &v);
-        else textbuf_adds(t, "<td colspan=\"6\">the model alone</td>");
+        else textbuf_addf(t, "<td colspan=\"%d\">the model alone</td>",
+                          5 + explain_html_with_similarity(x));
         textbuf_adds(t, "</tr>\n");
     }
 }
@@ -236,7 +245,8 @@ static void put_reasons(struct html *h, const struct explain *x, int i)
 {
     size_t from = h->t.len;
 
-    textbuf_adds(&h->t, "<tr><td></td><td class=\"note\" colspan=\"7\">");
+    textbuf_addf(&h->t, "<tr><td></td><td class=\"note\" colspan=\"%d\">",
+                 6 + explain_html_with_similarity(x));
     if (explain_put_reasons(x, &h->t, i)) textbuf_adds(&h->t, "</td></tr>\n");
     else h->t.len = from;
 }
@@ -249,9 +259,10 @@ static void put_votes(struct html *h, const struct explain *x, int word)
     textbuf_adds(t, "<div class=\"v\" role=\"tooltip\" id=\"");
     explain_html_put_id(h, x);
     textbuf_addf(t, "v%d\">", word);
-    textbuf_adds(t, "<table><tr><th>token</th><th>lambda</th><th>voted by</th>"
-                 "<th>similarity</th><th>position</th><th>distance</th>"
-                 "<th>share</th><th>for</th></tr>\n");
+    textbuf_addf(t, "<table><tr><th>token</th><th>lambda</th><th>voted by</th>"
+                 "%s<th>position</th><th>distance</th>"
+                 "<th>share</th><th>for</th></tr>\n",
+                 explain_html_with_similarity(x) ? "<th>similarity</th>" : "");
     for (int i = w->first; i < w->first + w->n; i++) {
         put_token(h, x, i);
         put_reasons(h, x, i);
@@ -423,12 +434,14 @@ static void explain_html_put_pair(struct html *h, const struct explain *x,
     textbuf_adds(t, "<li id=\"");
     explain_html_put_id(h, x);
     textbuf_addf(t, "p%d\">", i + 1);
-    textbuf_addf(t, "<p class=\"head\">Pair %d: %d%% similar", i + 1,
-                 similarity_percent(p->match.similarity));
-    if (p->match.id) {
-        textbuf_addf(t, ", id %lld of ", (long long)p->match.id);
-        put_html(t, p->match.memory, strlen(p->match.memory));
-    }
+    textbuf_addf(t, "<p class=\"head\">Pair %d", i + 1);
+    if (explain_has_similarity(&p->match))
+        textbuf_addf(t, ": %d%% similar",
+                     similarity_percent(p->match.similarity));
+    if (p->match.id)
+        textbuf_addf(t, ", id %lld%s", (long long)p->match.id,
+                     p->match.memory[0] ? " of " : "");
+    put_html(t, p->match.memory, strlen(p->match.memory));
     if (x->exact && i) textbuf_adds(t, ", an alternative that was not used");
     textbuf_adds(t, "</p>\n<p class=\"src\"");
     put_lang(t, h->source_lang);

@@ -159,9 +159,12 @@ static int find_vote_runs(const struct explain *x,
 
 static void put_vote_run(struct explain_output *o, const struct vote_run *v)
 {
-    textbuf_addf(o->t, "#%d %d%% at %d", v->pair + 1,
-                 similarity_percent(o->x->pairs[v->pair].match.similarity),
-                 v->first);
+    const skmt_found_pair *p = &o->x->pairs[v->pair].match;
+
+    textbuf_addf(o->t, "#%d", v->pair + 1);
+    if (explain_has_similarity(p))
+        textbuf_addf(o->t, " %d%%", similarity_percent(p->similarity));
+    textbuf_addf(o->t, " at %d", v->first);
     if (v->last > v->first) textbuf_addf(o->t, "-%d", v->last);
     if (v->matches_output) return;
     textbuf_adds(o->t, " for \"");
@@ -261,8 +264,10 @@ static void explain_text_put_reasons(struct explain_output *o,
 static void explain_text_put_words(struct explain_output *o)
 {
     explain_text_put_style(o, dim);
-    textbuf_adds(o->t, "  weight  word              votes: pair, its "
-                 "similarity, position in its target");
+    textbuf_addf(o->t, "  weight  word              votes: pair, %sposition "
+                 "in its target",
+                 o->x->n_pairs && explain_has_similarity(&o->x->pairs[0].match)
+                 ? "its similarity, " : "");
     explain_text_put_style(o, reset_style);
     textbuf_adds(o->t, "\n");
     for (int i = 0; i < o->x->n_words; i++) {
@@ -340,7 +345,9 @@ static void explain_text_put_pair(struct explain_output *o, int i)
 
     textbuf_addf(t, "  #%-3d", i + 1);
     explain_text_put_style(o, bold);
-    textbuf_addf(t, "%3d%%", similarity_percent(p->match.similarity));
+    if (explain_has_similarity(&p->match))
+        textbuf_addf(t, "%3d%%", similarity_percent(p->match.similarity));
+    else textbuf_adds(t, "    ");
     explain_text_put_style(o, reset_style);
     textbuf_adds(t, "  ");
     put_visible(t, p->match.source, strlen(p->match.source));
@@ -350,7 +357,8 @@ static void explain_text_put_pair(struct explain_output *o, int i)
     textbuf_adds(t, "\n");
     if (p->match.id) {
         explain_text_put_style(o, dim);
-        textbuf_addf(t, "            id %lld, ", (long long)p->match.id);
+        textbuf_addf(t, "            id %lld%s", (long long)p->match.id,
+                     p->match.memory[0] ? ", " : "");
         put_visible(t, p->match.memory, strlen(p->match.memory));
         explain_text_put_style(o, reset_style);
         textbuf_adds(t, "\n");

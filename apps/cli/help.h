@@ -33,6 +33,8 @@ extern const struct opt convert_options[];
 
 /* Describes the library's options that skmt tune accepts. */
 int tune_option_describe(int i, skmt_option_info *out);
+/* Likewise of skmt knn involved. */
+int involved_option_describe(int i, skmt_option_info *out);
 
 /* Returns the page of a command, or NULL. */
 const struct page *help_find(const char *name);

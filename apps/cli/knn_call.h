@@ -13,6 +13,7 @@
 
 #include "cli.h"
 #include "common/progress.h"
+#include "common/steering.h"
 #include "common/textbuf.h"
 #include "skmt_tools.h"
 
@@ -21,11 +22,14 @@ struct knn_option { const char *name, *value; };        /* NULL: a flag */
 struct knn_call {
     const char *command;        /* "knn build" */
     const char **operands;      /* [n_operands]; the first is the datastore,
-                                   except for "knn build" and "knn train" */
+                                   except for "knn build", "train" and
+                                   "involved" */
     int n_operands;
     struct knn_option *typed;   /* [n_typed] in order */
     int n_typed;
     bool json, quiet;
+    skmt_options *options;      /* of the library, if the page lists them */
+    struct steering steering;   /* likewise: --settings and --datastore */
 
     skmt_model *model;
     skmt_tm *tm;
@@ -49,6 +53,8 @@ knn_run_fn cmd_knn_train;
 knn_run_fn cmd_knn_delete;
 /* knn_copy.c */
 knn_run_fn cmd_knn_compact, cmd_knn_reduce, cmd_knn_merge;
+/* knn_involved.c */
+knn_run_fn cmd_knn_involved;
 /* knn_show.c */
 knn_run_fn cmd_knn_info, cmd_knn_sample, cmd_knn_check;
 

@@ -1,5 +1,6 @@
 /* knn_help.c - the help pages and the options of "skmt knn" and its
  * subcommands. cmd_help.c prints them. */
+#include "common/steering.h"
 #include "help.h"
 #include "pair_options.h"
 
@@ -129,6 +130,18 @@ static const struct opt knn_train_options[] = {
     KNN_THREADS, KNN_JSON, QUIET_OPTION, KNN_HELP_AND_END
 };
 
+static const struct opt knn_involved_options[] = {
+    DATASTORE_OPTION,
+    MODEL_OPTION,
+    { "settings", 0, "FILE", "read options from FILE, as written by skmt tune "
+      "or skmt knn train; options on the command line override them" },
+    { "output", 'o', "FILE", "write the list to FILE instead of standard "
+      "output" },
+    { "stats", 0, NULL, "at the end, print statistics as one line of JSON on "
+      "standard error" },
+    QUIET_OPTION, KNN_HELP_AND_END
+};
+
 /* ---- pages -------------------------------------------------------------- */
 
 static const char knn_page[] =
@@ -154,6 +167,7 @@ static const char knn_page[] =
 "  reduce       write a copy with shorter states\n"
 "  merge        write a copy with fewer entries\n"
 "  train        find settings, or train a network, for translating with it\n"
+"  involved     list the few pairs that a translation needs\n"
 "\n"
 "  skmt help knn COMMAND   show the options and examples of a command\n"
 "\n"
@@ -300,6 +314,27 @@ static const char knn_train_page[] =
 "  skmt translate --datastore my.knn --settings my.settings letter.txt\n"
 "  skmt knn train -s vanilla -D my.knn -d dev.tsv -o fixed.settings\n";
 
+static const char knn_involved_page[] =
+"Usage: skmt knn involved --datastore STORE [FILE ...] [OPTIONS]\n"
+"\n"
+"Translate each line with a datastore, and find a small set of pairs such\n"
+"that every step of the translation has at least one neighbor of them. The\n"
+"set is found greedily: first the pair that is a neighbor at the most steps,\n"
+"then the one that adds most. A few pairs are enough for most sentences.\n"
+"That is why SK-MT needs no datastore.\n"
+"\n"
+"The output is the list that 'skmt translate --pairs' reads. So SK-MT can\n"
+"translate with just these pairs.\n"
+"\n"
+"Statistics (--stats): lines; steps, and steps that have neighbors; per line,\n"
+"the neighbors, the pairs they are of, the pairs of the set, their entries,\n"
+"and the size of these as 16-bit numbers; the different pairs of all sets,\n"
+"and their share of the datastore.\n"
+"\n"
+"Examples:\n"
+"  skmt knn involved --datastore my.knn --stats letter.txt > letter.pairs\n"
+"  skmt translate --pairs letter.pairs --matches 100 --preset sk2 letter.txt\n";
+
 const struct page knn_pages[] = {
     { "knn", knn_page, NULL, NULL },
     { "knn build", knn_build_page, knn_build_options, NULL },
@@ -312,5 +347,7 @@ const struct page knn_pages[] = {
     { "knn reduce", knn_reduce_page, knn_reduce_options, NULL },
     { "knn merge", knn_merge_page, knn_merge_options, NULL },
     { "knn train", knn_train_page, knn_train_options, NULL },
+    { "knn involved", knn_involved_page, knn_involved_options,
+      involved_option_describe },
     { NULL, NULL, NULL, NULL }
 };

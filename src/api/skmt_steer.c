@@ -220,7 +220,8 @@ void skmt_result_pair(const skmt_result *r, int seg, int i,
         pair = (skmt_found_pair){ .source = p.source, .target = p.target,
                                   .memory = p.memory, .id = p.pair,
                                   .similarity = p.similarity,
-                                  .exact = s->stored && !i };
+                                  .exact = s->stored && !i,
+                                  .entries = p.entries };
     }
     sized_put(SIZED_skmt_found_pair, out, &pair, NULL);
 }

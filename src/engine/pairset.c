@@ -247,11 +247,12 @@ static const char *text_or_empty(const char *s) { return s ? s : ""; }
 struct pair_report pairset_report(const struct pairset *r, int i)
 {
     const struct steering_pair *p = &r->pairs[i];
-    struct pair_report out = { "", "", "", 0, 0 };
+    struct pair_report out = { "", "", "", 0, 0, 0 };
     struct mixer_pair own;
 
     if (!r->n && mixer_list_pair(r, i, &own))
-        return (struct pair_report){ own.source, own.target, "", own.id, 0 };
+        return (struct pair_report){ own.source, own.target, "", own.id,
+                                     -1, own.n };
     assert(i >= 0 && i < r->n);
     out.similarity = p->similarity;
     if (!r->has_texts) return out;

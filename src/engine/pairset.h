@@ -70,7 +70,8 @@ void pairset_drop_alternatives(struct pairset *r);
 struct pair_report {
     const char *source, *target, *memory;
     int64_t pair;
-    double similarity;
+    double similarity;          /* -1: the pair was not found by it */
+    int entries;                /* 0: not known */
 };
 /* The number of pairs that votes may name. NULL has none. */
 int pairset_count(const struct pairset *r);

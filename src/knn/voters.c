@@ -361,11 +361,12 @@ bool voters_pair(const struct voters *v, int i, struct mixer_pair *out)
     if (i < 0 || i >= v->n_named) return false;
     if (v->entries) {
         p = v->entries->ops->pair(v->entries, v->named[i]);
-        *out = (struct mixer_pair){ p.source.p, p.target.p, p.id };
+        *out = (struct mixer_pair){ p.source.p, p.target.p, p.id, 0 };
+        entries_tokens(v->entries, v->named[i], &out->n);
     } else {
         corrected = v->online->pairs[v->named[i]];
         *out = (struct mixer_pair){ corrected->source, corrected->target,
-                                    corrected->id };
+                                    corrected->id, corrected->keys->n };
     }
     return true;
 }

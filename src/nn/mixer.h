@@ -165,6 +165,7 @@ struct pass_search {
 struct mixer_pair {
     const char *source, *target;
     int64_t id;
+    int n;                      /* its entries */
 };
 
 struct mixer_ops {

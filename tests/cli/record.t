@@ -38,6 +38,7 @@ missing.
   > run knn-reduce knn reduce a.knn --dims 8 -o r.knn
   > run knn-merge knn merge a.knn -o m.knn
   > for i in 1 2 3 4 5 6 7 8; do sed "s/^/$i /" dev.tsv; done > long.tsv; run knn-train knn train -D a.knn -d long.tsv -f tsv --no-header --updates 100 -o t.settings
+  > run knn-involved knn involved --datastore a.knn a.de -o a.pairs
   > run info info
   > run systems systems
   > run convert convert --from tiny --type f32 -o tiny.skmt
@@ -68,10 +69,10 @@ missing.
   >     if set(r["options"]) != listed[name] - {"help"}: fail("options differ:", set(r["options"]) ^ listed[name])
   >     if len(r["started"]) != 20 or not r["processor"] or not r["isa"]: fail("machine or time")
   >     if (r["memory"] is not None) != (name.startswith("tm-") or name in ("translate", "learn", "tune", "align", "knn-build", "knn-add")): fail("memory", r["memory"])
-  >     if (r["model"] is not None) != (name in ("translate", "learn", "tune", "info", "tm-search", "tm-warm", "knn-build", "knn-add", "knn-sample", "knn-train")): fail("model", r["model"])
+  >     if (r["model"] is not None) != (name in ("translate", "learn", "tune", "info", "tm-search", "tm-warm", "knn-build", "knn-add", "knn-sample", "knn-train", "knn-involved")): fail("model", r["model"])
   >     if r["model"] and r["model"]["sha256"] != sha(os.environ["SKMT_MODEL"]): fail("model's checksum")
   >     for o in r["outputs"]:
-  >         if name not in ("convert", "tm-export", "translate", "learn", "tune", "align", "knn-build", "knn-compact", "knn-reduce", "knn-merge", "knn-train"): fail("has an output", o)
+  >         if name not in ("convert", "tm-export", "translate", "learn", "tune", "align", "knn-build", "knn-compact", "knn-reduce", "knn-merge", "knn-train", "knn-involved"): fail("has an output", o)
   >         if o["sha256"] != sha(o["path"]) or o["bytes"] != os.path.getsize(o["path"]): fail("output's checksum")
   >     if r["options"].get("output") and len(r["outputs"]) != 1: fail("no output")
   > EOF

@@ -355,7 +355,7 @@ with pairs that do not vote, the explanation is short.
   $ sed -n 3p x | skmt translate -M m.tm --explain --nbest 2 | grep -c '^1	[12]	.*	'
   2
   $ echo 'Zwei Hunde schlafen.' | skmt translate --explain
-  skmt: --explain has nothing to explain without --memory or --pairs
+  skmt: --explain has nothing to explain without --memory, --pairs or --datastore
   Two dogs are sleeping.
     no similar pair is stored; translated by the model alone
   

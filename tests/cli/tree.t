@@ -36,7 +36,7 @@ opaque and is not.
 The sections of docs/method.md and the functions that comments and documents
 refer to exist.
 
-  $ cd "$TOP" && find *.md src include apps tests tools scripts bench docs examples -name golden -prune -o -name data -prune -o -type f -print | sort | xargs awk -f tools/doc_refs.awk docs/method.md
+  $ cd "$TOP" && find *.md src include apps tests tools scripts bench docs examples exp -name golden -prune -o -name data -prune -o -type f -print | sort | xargs awk -f tools/doc_refs.awk docs/method.md
 
 The check finds violations, also if a reference continues on the next line.
 
