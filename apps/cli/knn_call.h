@@ -21,7 +21,8 @@ struct knn_option { const char *name, *value; };        /* NULL: a flag */
 struct knn_call {
     const char *command;        /* "knn build" */
     const char **operands;      /* [n_operands]; the first is the datastore,
-                                   except for "knn build" */
+                                   except for "knn build"; for "knn
+                                   index" it is that of --datastore */
     int n_operands;
     struct knn_option *typed;   /* [n_typed] in order */
     int n_typed;
@@ -44,6 +45,8 @@ typedef int knn_run_fn(struct knn_call *c);
 knn_run_fn cmd_knn_build, cmd_knn_add;
 /* knn_edit.c */
 knn_run_fn cmd_knn_delete, cmd_knn_compact;
+/* knn_index.c */
+knn_run_fn cmd_knn_index;
 /* knn_show.c */
 knn_run_fn cmd_knn_info, cmd_knn_sample, cmd_knn_check;
 

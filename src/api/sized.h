@@ -31,7 +31,8 @@
     S(skmt_reason, effect)                                                  \
     S(skmt_recovery, lost)                                                  \
     S(skmt_words_info, f1)                                                  \
-    S(skmt_entry, weight)
+    S(skmt_entry, weight)                                                   \
+    S(skmt_index_settings, seed)
 
 /* What the helper has to know about a struct. */
 struct sized {
