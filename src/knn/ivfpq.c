@@ -55,16 +55,18 @@ static float key_distance(struct ivfpq_scan *sc, const float *q,
 {
     const struct entries *s = sc->ix->s;
     float d2;
-    struct distances a = { .q = q, .n_q = 1, .n = 1, .d = s->d, .out = &d2 };
+    struct distances a = { .q = q, .n_q = 1, .n = 1, .d = s->d, .out = &d2,
+                           .ldq = (size_t)pad_to(s->d, 16), .ldo = 1 };
 
     if (s->type == ENTRY_INT8) {
         datastore_key_unpack(b->keys, i, pad_to(s->d, 4), sc->key);
         a.keys = sc->key;
+        a.ldk = (size_t)pad_to(s->d, 64);
         a.scale = b->scale + i;
         sc->kernels->distances_i8(&a);
     } else {
-        a.keys = (const uint16_t *)b->keys +
-                 (size_t)i * (size_t)pad_to(s->d, 32);
+        a.ldk = (size_t)pad_to(s->d, 32);
+        a.keys = (const uint16_t *)b->keys + (size_t)i * a.ldk;
         sc->kernels->distances_f16(&a);
     }
     return d2;
