@@ -44,12 +44,13 @@ The record has it.
 Pairs that are added are found. Pairs that are deleted are not.
 
   $ printf 'Der Fuchs ist blau.\tThe fox is entirely purple.\n' > more.tsv; skmt knn add my.knn more.tsv -f tsv --no-header -q > /dev/null
-  $ echo 'Der Fuchs ist blau.' > f; skmt translate --datastore my.knn --index my.knn.index f
+  $ echo 'Der Fuchs ist blau.' > f; skmt translate --datastore my.knn --index my.knn.index --lambda 0.8 f
   The fox is entirely purple.
-  $ skmt knn index --datastore my.knn -q > /dev/null; skmt translate --datastore my.knn --index my.knn.index f
+  $ skmt knn index --datastore my.knn -q > /dev/null; skmt translate --datastore my.knn --index my.knn.index --lambda 0.8 f
   The fox is entirely purple.
-  $ skmt knn delete my.knn --source 'Der Fuchs ist blau.' > /dev/null; skmt translate --datastore my.knn --index my.knn.index f
-  The fox is blue.
+  $ skmt knn delete my.knn --source 'Der Fuchs ist blau.' > /dev/null; skmt translate --datastore my.knn --index my.knn.index --lambda 0.8 f > a; skmt translate --datastore my.knn --lambda 0.8 f | cmp - a; grep -c purple a
+  0
+  [1]
 
 Other contents, another datastore, damage.
 
@@ -73,4 +74,4 @@ Other contents, another datastore, damage.
 
 An index that is being built when the command is killed leaves the old one.
 
-  $ cp my.knn.index before; for t in 0.05 0.1 0.2 0.4; do (timeout -s KILL $t skmt knn index --datastore my.knn -q > /dev/null 2>&1; exit) 2> /dev/null; cmp my.knn.index before || skmt knn info my.knn.index > /dev/null; done
+  $ cp my.knn.index before; for t in 0.05 0.1 0.2 0.4; do (timeout -s KILL $t skmt knn index --datastore my.knn -q > /dev/null 2>&1; exit) 2> /dev/null; cmp -s my.knn.index before || skmt knn info my.knn.index > /dev/null; done
