@@ -137,7 +137,8 @@ struct faiss_index {
                sizeof(float) * ivfpq.pq.centroids.size());
         ivfpq.replace_invlists(&lists, false);
         ivfpq.is_trained = true;
-        /* The tables would take 256 KB for each list with 64 subvectors. */
+        /* Tables make a search faster. They take 64 KB for each list with 64
+         * subvectors, so an index that only encodes has none. */
         ivfpq.use_precomputed_table = a->begin ? 0 : -1;
         if (a->begin) ivfpq.precompute_table();
     }
