@@ -41,7 +41,7 @@ struct assignment {
     float *scores;              /* [threads, CENTROID_ROWS, ld] */
 };
 
-struct ivfpq_builder {
+struct indexer {
     const struct entries *s;
     struct ivfpq_build_options o;
     const struct faiss_plugin *plugin;
@@ -67,14 +67,14 @@ struct ivfpq_builder {
 
 /* ---- progress ------------------------------------------------------------ */
 
-static void begin_stage(struct ivfpq_builder *b, const char *stage, uint64_t total)
+static void begin_stage(struct indexer *b, const char *stage, uint64_t total)
 {
     b->stage = stage;
     b->done = 0;
     b->total = total;
 }
 
-static bool builder_advance(struct ivfpq_builder *b, uint64_t n)
+static bool builder_advance(struct indexer *b, uint64_t n)
 {
     b->done += n;
     return !b->o.progress || !b->o.progress(b->o.user, b->stage, b->done,
@@ -105,7 +105,7 @@ static void assign_share(void *arg, int part, int n_parts)
 
 /* Find the nearest centroid of each x. Returns false if it was canceled, or
  * memory ran out. */
-static bool assign_rows(struct ivfpq_builder *b, const struct centroids *c,
+static bool assign_rows(struct indexer *b, const struct centroids *c,
                         const float *x, int64_t n, int64_t *which, float *d2)
 {
     struct assignment a = { .c = c };
@@ -131,7 +131,7 @@ static int nearest_centroids(void *user, const float *centroids,
                              int n_centroids, int d, const float *x,
                              int64_t n, int64_t *which, float *d2)
 {
-    struct ivfpq_builder *b = user;
+    struct indexer *b = user;
 
     assert(b->set->n == n_centroids && b->set->d == d);
     centroids_set(b->set, centroids);
@@ -139,7 +139,7 @@ static int nearest_centroids(void *user, const float *centroids,
 }
 
 /* Cluster x [n, d] by k-means. */
-static enum status cluster_keys(struct ivfpq_builder *b, const float *x, int64_t n,
+static enum status cluster_keys(struct indexer *b, const float *x, int64_t n,
                                 int d, int n_centroids, int rounds,
                                 float *out, struct err *e)
 {
@@ -163,7 +163,7 @@ static enum status cluster_keys(struct ivfpq_builder *b, const float *x, int64_t
 
 /* Read the sample: each entry is taken with the probability that is needed to
  * get exactly n_sample of them (Knuth, algorithm S). */
-static enum status read_sample(struct ivfpq_builder *b, struct err *e)
+static enum status read_sample(struct indexer *b, struct err *e)
 {
     const struct entries *s = b->s;
     uint64_t state = b->o.seed, left = (uint64_t)b->n;
@@ -184,7 +184,7 @@ static enum status read_sample(struct ivfpq_builder *b, struct err *e)
     return ST_OK;
 }
 
-static enum status train_lists(struct ivfpq_builder *b, struct err *e)
+static enum status train_lists(struct indexer *b, struct err *e)
 {
     begin_stage(b, "lists", (uint64_t)b->n_sample * LIST_ROUNDS);
     return cluster_keys(b, b->sample, b->n_sample, b->s->d,
@@ -193,7 +193,7 @@ static enum status train_lists(struct ivfpq_builder *b, struct err *e)
 
 /* Replace the first n keys of the sample by an even choice of it, as
  * differences to their centroids. */
-static enum status take_differences(struct ivfpq_builder *b, int64_t n,
+static enum status take_differences(struct indexer *b, int64_t n,
                                     struct err *e)
 {
     size_t d = (size_t)b->s->d;
@@ -221,7 +221,7 @@ static enum status take_differences(struct ivfpq_builder *b, int64_t n,
     return st;
 }
 
-static enum status train_codebooks(struct ivfpq_builder *b, struct err *e)
+static enum status train_codebooks(struct indexer *b, struct err *e)
 {
     int m = (int)b->head.subvectors, d = b->s->d, part = d / m;
     int64_t n = b->n_sample < CODE_SAMPLE ? b->n_sample : CODE_SAMPLE;
@@ -248,7 +248,7 @@ static enum status train_codebooks(struct ivfpq_builder *b, struct err *e)
 
 /* A few keys on their way to codes. */
 struct chunk_of_keys {
-    struct ivfpq_builder *b;
+    struct indexer *b;
     struct faiss_index *faiss;
     const struct centroids *set;
     int64_t at;                 /* entries that were encoded before */
@@ -276,7 +276,7 @@ static void encode_share(void *arg, int part, int n_parts)
 
 static enum status encode_chunk(struct chunk_of_keys *c, struct err *e)
 {
-    struct ivfpq_builder *b = c->b;
+    struct indexer *b = c->b;
 
     if (!assign_rows(b, c->set, c->x, c->n, c->which, c->d2))
         return err_set(e, ST_CANCELED, "canceled");
@@ -309,7 +309,7 @@ static enum status encode_keys(struct chunk_of_keys *c, struct err *e)
     return st;
 }
 
-static struct faiss_arrays trained_arrays(const struct ivfpq_builder *b)
+static struct faiss_arrays trained_arrays(const struct indexer *b)
 {
     return (struct faiss_arrays){
         .d = b->s->d, .lists = (int)b->head.lists,
@@ -317,7 +317,7 @@ static struct faiss_arrays trained_arrays(const struct ivfpq_builder *b)
         .codebooks = b->codebooks };
 }
 
-static enum status encode_all(struct ivfpq_builder *b, struct err *e)
+static enum status encode_all(struct indexer *b, struct err *e)
 {
     struct chunk_of_keys *c = calloc(1, sizeof *c);
     struct faiss_arrays arrays = trained_arrays(b);
@@ -398,7 +398,7 @@ static enum status pad_array(struct index_out *out, struct err *e)
 /* Where each list begins, and the entries in the order of the lists. */
 struct list_order { uint64_t *begin, *order; };
 
-static bool sort_by_list(const struct ivfpq_builder *b, struct list_order *o)
+static bool sort_by_list(const struct indexer *b, struct list_order *o)
 {
     uint64_t *at;
 
@@ -415,7 +415,7 @@ static bool sort_by_list(const struct ivfpq_builder *b, struct list_order *o)
     return true;
 }
 
-static enum status put_lists(struct index_out *out, const struct ivfpq_builder *b,
+static enum status put_lists(struct index_out *out, const struct indexer *b,
                              const struct list_order *o, struct err *e)
 {
     size_t m = b->head.subvectors;
@@ -432,7 +432,7 @@ static enum status put_lists(struct index_out *out, const struct ivfpq_builder *
 }
 
 static enum status put_centroids(struct index_out *out,
-                                 const struct ivfpq_builder *b, struct err *e)
+                                 const struct indexer *b, struct err *e)
 {
     size_t d = b->head.d;
     enum status st = put_index_bytes(out, b->centroids, b->head.lists * d *
@@ -444,7 +444,7 @@ static enum status put_centroids(struct index_out *out,
     return st ? st : pad_array(out, e);
 }
 
-static enum status put_header(struct index_out *out, struct ivfpq_builder *b,
+static enum status put_header(struct index_out *out, struct indexer *b,
                               struct err *e)
 {
     uint8_t page[IVFPQ_PAGE] = { 0 };
@@ -460,7 +460,7 @@ static enum status put_header(struct index_out *out, struct ivfpq_builder *b,
     return replacement_patch(&out->file, 0, page, sizeof page, e);
 }
 
-static enum status write_index(struct ivfpq_builder *b, const char *path,
+static enum status write_index(struct indexer *b, const char *path,
                                struct err *e)
 {
     uint8_t page[IVFPQ_PAGE] = { 0 };
@@ -513,7 +513,7 @@ static int64_t default_sample(int lists)
     return n > CODE_SAMPLE ? n : CODE_SAMPLE;
 }
 
-static enum status check_build_options(const struct ivfpq_builder *b, struct err *e)
+static enum status check_build_options(const struct indexer *b, struct err *e)
 {
     const struct ivfpq_build_options *o = &b->o;
     int d = b->s->d;
@@ -540,7 +540,7 @@ static enum status check_build_options(const struct ivfpq_builder *b, struct err
     return ST_OK;
 }
 
-static void set_header(struct ivfpq_builder *b)
+static void set_header(struct indexer *b)
 {
     struct datastore_info info = datastore_file_info(b->s);
     const struct ivfpq_build_options *o = &b->o;
@@ -560,7 +560,7 @@ static void set_header(struct ivfpq_builder *b)
         .sample = (uint64_t)b->n_sample, .seed = o->seed };
 }
 
-static enum status builder_alloc(struct ivfpq_builder *b, struct err *e)
+static enum status builder_alloc(struct indexer *b, struct err *e)
 {
     size_t d = (size_t)b->s->d, n = (size_t)b->n;
 
@@ -573,7 +573,7 @@ static enum status builder_alloc(struct ivfpq_builder *b, struct err *e)
          ? ST_OK : err_nomem(e, "IVF-PQ index");
 }
 
-static void builder_release(struct ivfpq_builder *b)
+static void builder_release(struct indexer *b)
 {
     pool_free(b->pool);
     mem_free(b->sample);
@@ -587,7 +587,7 @@ static void builder_release(struct ivfpq_builder *b)
 enum status ivfpq_build(const struct entries *s, const char *path,
                         const struct ivfpq_build_options *o, struct err *e)
 {
-    struct ivfpq_builder b = { .s = s, .o = *o, .n = s->n, .threads = 1 };
+    struct indexer b = { .s = s, .o = *o, .n = s->n, .threads = 1 };
     enum status st = check_build_options(&b, e);
 
     if (!st) st = ivfpq_plugin_get(&b.plugin, e);
