@@ -92,14 +92,18 @@ FUZZERS  := $(call programs,tests/fuzz/fuzz_*.c)
 BENCHES  := $(call programs,bench/*.c)
 MODELS   := $(wildcard models/*.skmt)
 
-all: $(BUILD)/skmt $(BUILD)/libskmt.so $(BUILD)/libskmt.a
+# The plug-in for IVF-PQ indexes is built if Debian's libfaiss-dev is installed.
+FAISS_HEADER = /usr/include/faiss/IndexIVFPQ.h
+PLUGINS  := $(if $(CROSS),,$(if $(wildcard $(FAISS_HEADER)),$(BUILD)/skmt-faiss.so))
+
+all: $(BUILD)/skmt $(BUILD)/libskmt.so $(BUILD)/libskmt.a $(PLUGINS)
 
 # Objects are compiled again when the flags change: these files hold the flags
 # and are rewritten only if their contents differ.
 QUOTE     = '$(subst ','\'',$(1))'
 FLAGS    := $(call QUOTE,$(strip $(CC) $(ALLCFLAGS) : $(LDFLAGS)))
 $(BUILD)/flags: TEXT = $(FLAGS)
-$(BUILD)/prefix: TEXT = $(call QUOTE,$(PREFIX))
+$(BUILD)/prefix: TEXT = $(call QUOTE,$(PREFIX) $(LIBDIR))
 $(BUILD)/flags $(BUILD)/prefix: always
 	@mkdir -p $(@D)
 	@printf '%s\n' $(TEXT) | cmp -s - $@ || printf '%s\n' $(TEXT) > $@
@@ -137,8 +141,18 @@ $(BUILD)/libcommon.a: $(COMMON_OBJ)
 $(CLI_OBJ) $(COMMON_OBJ): INC = -Iinclude -Iapps
 $(BUILD)/apps/common/findmodel.o: ALLCFLAGS += -DSKMT_PREFIX='"$(PREFIX)"'
 $(BUILD)/apps/common/findmodel.o: $(BUILD)/prefix
+$(BUILD)/src/knn/ivfpq_plugin.o: ALLCFLAGS += -DSKMT_LIBDIR='"$(LIBDIR)"'
+$(BUILD)/src/knn/ivfpq_plugin.o: $(BUILD)/prefix
 $(BUILD)/skmt: $(CLI_OBJ) $(BUILD)/libcommon.a $(BUILD)/libskmt.a
 	$(CC) $(SANFLAGS) $(LDFLAGS) $^ $(APP_LIBS) $(LIBS) -o $@
+
+# Only this library depends on Faiss and on the C++ library. It exports one
+# function. It is not compiled with sanitizers, because libfaiss.a is not.
+$(BUILD)/skmt-faiss.so: plugins/faiss/skmt_faiss.cc src/knn/faiss_plugin.h
+	@mkdir -p $(@D)
+	$(CXX) -std=c++17 -Wall -Wextra -Wshadow $(OPT) -g -fPIC -fopenmp \
+	    -fvisibility=hidden -Isrc -shared -Wl,--exclude-libs,ALL \
+	    -Wl,-z,defs $< -lfaiss -llapack -lblas -o $@
 
 # ---- tests, examples, benchmarks ------------------------------------------
 
@@ -246,6 +260,7 @@ install: all
 	install -D -m 755 $(BUILD)/libskmt.so $(TOLIB)/libskmt.so.$(VERSION)
 	ln -sf libskmt.so.$(VERSION) $(TOLIB)/libskmt.so.$(SOVERSION)
 	ln -sf libskmt.so.$(SOVERSION) $(TOLIB)/libskmt.so
+	$(if $(PLUGINS),install -D -m 755 $(PLUGINS) $(TOLIB)/skmt/skmt-faiss.so)
 	install -D -m 644 include/skmt.h $(TO)/include/skmt.h
 	install -D -m 644 include/skmt_tools.h $(TO)/include/skmt_tools.h
 	install -d $(TOLIB)/pkgconfig
@@ -260,7 +275,8 @@ uninstall:
 	rm -f $(TO)/bin/skmt $(TO)/include/skmt.h $(TO)/include/skmt_tools.h \
 	    $(TO)/share/man/man1/skmt.1
 	rm -f $(TOLIB)/libskmt.a $(TOLIB)/libskmt.so $(TOLIB)/libskmt.so.$(SOVERSION) \
-	    $(TOLIB)/libskmt.so.$(VERSION) $(TOLIB)/pkgconfig/skmt.pc
+	    $(TOLIB)/libskmt.so.$(VERSION) $(TOLIB)/pkgconfig/skmt.pc $(TOLIB)/skmt/skmt-faiss.so
+	-rmdir $(TOLIB)/skmt 2>/dev/null
 	rm -f $(patsubst models/%,$(TO)/share/skmt/models/%,$(MODELS))
 	-rmdir $(TO)/share/skmt/models $(TO)/share/skmt 2>/dev/null
 

@@ -471,6 +471,71 @@ SKMT_API skmt_status skmt_datastore_delete_missing(const char *path,
                                                    skmt_tm *tm, int64_t *n,
                                                    skmt_error *err);
 
+/* An index of a datastore (IVF-PQ, docs/formats/index.md) makes searches of a
+ * large datastore faster, and approximate:
+ *
+ *     skmt_index_settings how = SKMT_INIT(skmt_index_settings);
+ *     skmt_index_build(ds, "my.knn.index", &how, NULL, NULL, &err);
+ *     skmt_datastore_use_index(ds, "my.knn.index", 0, 4, &err);
+ *
+ * Building and searching need the plug-in for Faiss. Without it, these two
+ * functions fail, and the message says which package to install. 0 means the
+ * default in every member. */
+typedef struct skmt_index_settings {
+    size_t size;                /* sizeof(skmt_index_settings) */
+    int32_t lists;              /* 4,096; fewer for a small datastore */
+    int32_t subvectors;         /* of a code, one byte each; 64, or the largest
+                                   divisor below that of the numbers of a
+                                   key */
+    int32_t probes;             /* lists that a search reads, unless it says
+                                   how many; 32 */
+    int32_t threads;            /* 1; the result is the same */
+    int64_t sample;             /* keys for training; 64 for each list, at
+                                   least 65,536 */
+    uint64_t seed;              /* another one gives another sample */
+} skmt_index_settings;
+
+/* Build the index of ds. It appears under its name when it is complete; an
+ * existing file is replaced. progress may be NULL; its stages are "lists",
+ * "codebooks" and "entries". Fails with SKMT_ERR_ARGUMENT if ds has fewer than
+ * 256 entries, or a setting does not fit it. */
+SKMT_API skmt_status skmt_index_build(const skmt_datastore *ds,
+                                      const char *path,
+                                      const skmt_index_settings *settings,
+                                      skmt_tm_progress_fn *progress,
+                                      void *user, skmt_error *err);
+/* Search ds by this index from now on. Call it after skmt_datastore_open,
+ * before ds is used. The file must be the index of ds; entries that were added
+ * to ds later are found too. probes is the number of lists that a search reads;
+ * 0: as the file says. For each neighbor, the distances of `rerank` candidates
+ * are computed from the keys, at most 64; with 0 the distances are the
+ * approximations of the index, as in the published systems. */
+SKMT_API skmt_status skmt_datastore_use_index(skmt_datastore *ds,
+                                              const char *path, int probes,
+                                              int rerank, skmt_error *err);
+
+/* Look at an index file. Opening it checks all its bytes; neither its datastore
+ * nor the plug-in is needed. */
+typedef struct skmt_index skmt_index;
+SKMT_API skmt_status skmt_index_open(skmt_index **out, const char *path,
+                                     skmt_error *err);
+SKMT_API void skmt_index_close(skmt_index *ix);
+/* Whether a file begins like an index, whatever its state. */
+SKMT_API int skmt_index_is(const char *path);
+/* Get number i: returns its name and sets *value. Returns NULL after the last.
+ *     entries            in its lists
+ *     stored             of its datastore when it was built, with deleted ones
+ *     bytes              size of the file
+ *     d                  numbers of a key
+ *     lists, subvectors, probes, sample
+ *                        as in skmt_index_settings */
+SKMT_API const char *skmt_index_stat(const skmt_index *ix, int i,
+                                     int64_t *value);
+/* The same for "model" and "store": of its datastore, as in
+ * skmt_datastore_fact. The text is valid until the next call. */
+SKMT_API const char *skmt_index_fact(skmt_index *ix, int i,
+                                     const char **value);
+
 /* Corrections are a datastore in RAM that grows with each corrected sentence,
  * for systems "kok" and "vanilla":
  *

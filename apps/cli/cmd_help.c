@@ -25,7 +25,7 @@ const struct opt translate_options[] = {
     { "prefix-file", 0, "FILE", "like --prefix, but line N of FILE is the "
       "prefix of input line N; a blank line means no prefix" },
     STEERING_OPTIONS,
-    DATASTORE_OPTION,
+    DATASTORE_OPTIONS,
     { "pairs", 0, "FILE", "take the similar pairs from FILE instead of a "
       "memory: one line of JSON for each input line, {\"tm\": [[\"source\", "
       "\"target\", 0.8], ..]}; as many pairs of a line are used, from the "
@@ -77,7 +77,7 @@ const struct opt score_options[] = {
 const struct opt tune_options[] = {
     MODEL_OPTION,
     STEERING_OPTIONS,
-    DATASTORE_OPTION,
+    DATASTORE_OPTIONS,
     { "dev", 'd', "FILE", "the lines to tune on: source, tab, translation; "
       "default: pairs of the memory, each left out while it is translated" },
     { "limit", 0, "N", "tune on N lines, spread evenly over the file or "

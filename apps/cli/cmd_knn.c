@@ -23,9 +23,10 @@ static const struct knn_subcommand {
 } knn_subcommands[] = {
     { "build", cmd_knn_build, 0, 0, "" },
     { "add", cmd_knn_add, 1, -1, "STORE" },
+    { "index", cmd_knn_index, 0, 0, "" },
     { "delete", cmd_knn_delete, 1, 1, "STORE" },
     { "check", cmd_knn_check, 1, 1, "STORE" },
-    { "info", cmd_knn_info, 1, 1, "STORE" },
+    { "info", cmd_knn_info, 1, 1, "FILE" },
     { "sample", cmd_knn_sample, 1, 1, "STORE" },
     { "compact", cmd_knn_compact, 1, 1, "STORE" },
     { "reduce", cmd_knn_reduce, 1, 1, "STORE" },

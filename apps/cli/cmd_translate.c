@@ -174,6 +174,7 @@ static int check_steering_files(const struct translate_job *j)
         { j->steering->key_file, "key file" },
         { j->steering->settings, "settings file" },
         { j->steering->datastore, "datastore" },
+        { j->steering->index, "index" },
     };
     struct stat st;
     int status;

@@ -23,7 +23,8 @@ struct knn_call {
     const char *command;        /* "knn build" */
     const char **operands;      /* [n_operands]; the first is the datastore,
                                    except for "knn build", "train" and
-                                   "involved" */
+                                   "involved"; for "knn index" it is that of
+                                   --datastore */
     int n_operands;
     struct knn_option *typed;   /* [n_typed] in order */
     int n_typed;
@@ -55,6 +56,8 @@ knn_run_fn cmd_knn_delete;
 knn_run_fn cmd_knn_compact, cmd_knn_reduce, cmd_knn_merge;
 /* knn_involved.c */
 knn_run_fn cmd_knn_involved;
+/* knn_index.c */
+knn_run_fn cmd_knn_index;
 /* knn_show.c */
 knn_run_fn cmd_knn_info, cmd_knn_sample, cmd_knn_check;
 

@@ -49,6 +49,22 @@ static const struct opt knn_add_options[] = {
     KNN_THREADS, KNN_BLOCK, KNN_JSON, QUIET_OPTION, KNN_HELP_AND_END
 };
 
+static const struct opt knn_index_options[] = {
+    { "datastore", 0, "STORE", "the datastore" },
+    { "output", 'o', "FILE", "the index to write; it replaces an old file "
+      "when it is complete; default: STORE.index" },
+    { "lists", 'l', "N", "how many lists the entries are divided into; "
+      "default 4096, fewer for a small datastore" },
+    { "subvectors", 0, "N", "bytes of a code; must divide the numbers of a "
+      "key; default 64, or the largest divisor below" },
+    { "probes", 0, "N", "lists that a search reads, unless 'skmt translate "
+      "--probes' says how many; default 32" },
+    { "train-sample", 0, "N", "keys that the lists and codes are trained "
+      "with; default 64 for each list, and at least 65536" },
+    { "seed", 0, "N", "another seed gives another sample; default 1" },
+    KNN_THREADS, KNN_JSON, QUIET_OPTION, KNN_HELP_AND_END
+};
+
 static const struct opt knn_delete_options[] = {
     { "id", 'i', "N", "delete the pair that has this id in the memory; may be "
       "given several times" },
@@ -131,7 +147,7 @@ static const struct opt knn_train_options[] = {
 };
 
 static const struct opt knn_involved_options[] = {
-    DATASTORE_OPTION,
+    DATASTORE_OPTIONS,
     MODEL_OPTION,
     { "settings", 0, "FILE", "read options from FILE, as written by skmt tune "
       "or skmt knn train; options on the command line override them" },
@@ -159,9 +175,10 @@ static const char knn_page[] =
 "Commands:\n"
 "  build        make a datastore from a memory\n"
 "  add          add pairs that it does not have yet\n"
+"  index        make an index, for faster and approximate search\n"
 "  delete       delete pairs\n"
 "  check        check it for damage\n"
-"  info         print its properties\n"
+"  info         print its properties, or those of an index\n"
 "  sample       print random entries\n"
 "  compact      write a copy without deleted pairs\n"
 "  reduce       write a copy with shorter states\n"
@@ -211,6 +228,25 @@ static const char knn_add_page[] =
 "  skmt knn add my.knn --memory my.tm && skmt knn delete my.knn \\\n"
 "      --missing-from my.tm                   follow all its changes\n";
 
+static const char knn_index_page[] =
+"Usage: skmt knn index --datastore STORE [-o FILE] [OPTIONS]\n"
+"\n"
+"Make an IVF-PQ index of a datastore. Without an index, each step of a\n"
+"translation compares its state with all keys. With it, a step reads a few\n"
+"lists of short codes, and computes the exact distances of the best\n"
+"candidates only. Some neighbors are missed.\n"
+"\n"
+"The index belongs to this datastore. Pairs that are deleted later are not\n"
+"found. Pairs that are added later are found, by comparing all of them; make\n"
+"the index again when there are many. It needs the plug-in for Faiss, which\n"
+"is built if Debian's libfaiss-dev is installed.\n"
+"\n"
+"Examples:\n"
+"  skmt knn index --datastore my.knn --threads 2\n"
+"  skmt translate --datastore my.knn --index my.knn.index letter.txt\n"
+"  skmt translate --datastore my.knn --index my.knn.index --probes 64 \\\n"
+"      --rerank 8 letter.txt                  slower, with fewer misses\n";
+
 static const char knn_delete_page[] =
 "Usage: skmt knn delete STORE [--id N] ... [--source TEXT] [--target TEXT]\n"
 "       skmt knn delete STORE --missing-from FILE [--name NAME]\n"
@@ -236,10 +272,11 @@ static const char knn_check_page[] =
 "  skmt knn check my.knn\n";
 
 static const char knn_info_page[] =
-"Usage: skmt knn info STORE\n"
+"Usage: skmt knn info STORE|INDEX\n"
 "\n"
 "Print the properties of a datastore: what its states are, how many pairs and\n"
-"entries it has, and its size.\n"
+"entries it has, and its size. Or print those of an index (skmt knn index),\n"
+"after checking all of it.\n"
 "\n"
 "Examples:\n"
 "  skmt knn info my.knn\n"
@@ -339,6 +376,7 @@ const struct page knn_pages[] = {
     { "knn", knn_page, NULL, NULL },
     { "knn build", knn_build_page, knn_build_options, NULL },
     { "knn add", knn_add_page, knn_add_options, NULL },
+    { "knn index", knn_index_page, knn_index_options, NULL },
     { "knn delete", knn_delete_page, knn_delete_options, NULL },
     { "knn check", knn_check_page, knn_check_options, NULL },
     { "knn info", knn_info_page, knn_info_options, NULL },

@@ -36,12 +36,33 @@ static void put_stat(struct knn_call *c, const char *name, int64_t value)
     textbuf_adds(t, "\n");
 }
 
-int cmd_knn_info(struct knn_call *c)
+static int info_of_index(struct knn_call *c)
 {
-    int status = knn_open_store(c, false);
     const char *name, *fact;
+    skmt_error err;
+    skmt_index *ix;
     int64_t value;
 
+    if (skmt_index_open(&ix, c->operands[0], &err)) return knn_failed(c, &err);
+    if (c->json) jput_object(&c->out);
+    put_fact(c, "file", c->operands[0]);
+    for (int i = 0; (name = skmt_index_fact(ix, i, &fact)); i++)
+        put_fact(c, name, fact);
+    for (int i = 0; (name = skmt_index_stat(ix, i, &value)); i++)
+        put_stat(c, name, value);
+    if (c->json) jput_line_end(&c->out);
+    skmt_index_close(ix);
+    return knn_print(c);
+}
+
+int cmd_knn_info(struct knn_call *c)
+{
+    const char *name, *fact;
+    int64_t value;
+    int status;
+
+    if (skmt_index_is(c->operands[0])) return info_of_index(c);
+    status = knn_open_store(c, false);
     if (status) return status;
     if (c->json) jput_object(&c->out);
     put_fact(c, "file", c->operands[0]);

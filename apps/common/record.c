@@ -58,6 +58,7 @@ static struct {
     struct textbuf memory;      /* "path":..,"at_start":{..} */
     struct textbuf memory_end;  /* {..} */
     struct textbuf datastore;   /* {..} */
+    struct textbuf index;       /* {..} */
     int threads;
     bool failed;                /* out of memory */
 } record;
@@ -354,6 +355,28 @@ void record_datastore(const char *path, skmt_datastore *ds)
     jput_object_end(&record.datastore);
 }
 
+/* probes 0 is the number of the file. */
+void record_index(const char *path, int probes, int rerank)
+{
+    struct textbuf *t = &record.index;
+    const char *name, *text;
+    skmt_index *ix;
+    int64_t value;
+
+    if (!is_recording() || skmt_index_open(&ix, path, NULL)) return;
+    textbuf_reset(t);
+    jput_object(t);
+    put_path(t, path);
+    for (int i = 0; (name = skmt_index_fact(ix, i, &text)); i++)
+        jput_text_field(t, name, text);
+    for (int i = 0; (name = skmt_index_stat(ix, i, &value)); i++)
+        jput_int_field(t, name, !strcmp(name, "probes") && probes ? probes
+                                                                  : value);
+    jput_int_field(t, "rerank", rerank);
+    jput_object_end(t);
+    skmt_index_close(ix);
+}
+
 /* ---- writing ------------------------------------------------------------ */
 
 static void put_text_list(struct textbuf *t, const char *key,
@@ -503,6 +526,7 @@ static void put_record(struct textbuf *t, int status)
     put_object(t, "model", &record.model);
     record_put_memory(t);
     put_object(t, "datastore", &record.datastore);
+    put_object(t, "index", &record.index);
     put_outputs(t);
     put_processor(t);
     put_times(t);
@@ -544,6 +568,7 @@ static void record_release(void)
     textbuf_release(&record.memory);
     textbuf_release(&record.memory_end);
     textbuf_release(&record.datastore);
+    textbuf_release(&record.index);
     memset(&record, 0, sizeof record);
 }
 
@@ -570,7 +595,8 @@ int record_finish(int status)
         if (!record.failed && !t.failed) indent_json(&t);
         t.failed |= record.failed || record.engine.failed
                     || record.model.failed || record.memory.failed
-                    || record.memory_end.failed || record.datastore.failed;
+                    || record.memory_end.failed || record.datastore.failed
+                    || record.index.failed;
         record_status = record_write(&t);
     }
     textbuf_release(&t);

@@ -54,5 +54,8 @@ int record_model(const char *path, const skmt_model *model);
 void record_memory(const char *path, skmt_tm *tm);
 /* Records the datastore that is searched. */
 void record_datastore(const char *path, skmt_datastore *ds);
+/* Records the index that it is searched by, and how (skmt_datastore_use_index).
+ */
+void record_index(const char *path, int probes, int rerank);
 
 #endif

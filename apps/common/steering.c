@@ -37,6 +37,9 @@ bool steering_option(struct steering *s, const struct args *a, int *status)
     else if (args_is(a, "key-file")) s->key_file = a->value;
     else if (args_is(a, "settings")) s->settings = a->value;
     else if (args_is(a, "datastore")) s->datastore = a->value;
+    else if (args_is(a, "index")) s->index = a->value;
+    else if (args_is(a, "probes")) s->probes = a->value;
+    else if (args_is(a, "rerank")) s->rerank = a->value;
     else if (args_is(a, "name")) *status = add_memory_name(s, a->value);
     else return false;
     return true;
@@ -188,6 +191,54 @@ void note_remade_keys(skmt_keys *keys, const char *file)
                  "removed and will be computed again", file);
 }
 
+/* Parse an option of the index. */
+static int index_number(const char *option, const char *text, int low,
+                        int high, int *out)
+{
+    char *end;
+    long n;
+
+    if (!text) return EXIT_DONE;
+    errno = 0;
+    n = strtol(text, &end, 10);
+    if (errno || end == text || *end || n < low || n > high)
+        return complain(EXIT_USAGE, "--%s: '%s' is not a whole number from %d "
+                        "to %d", option, text, low, high);
+    *out = (int)n;
+    return EXIT_DONE;
+}
+
+static int check_index_options(const struct steering *s, int *probes,
+                               int *rerank)
+{
+    int status = index_number("probes", s->probes, 1, 1 << 20, probes);
+
+    if (!status) status = index_number("rerank", s->rerank, 0, 64, rerank);
+    if (!status && s->index && !s->datastore)
+        status = complain(EXIT_USAGE, "--index needs --datastore");
+    if (!status && !s->index && (s->probes || s->rerank))
+        status = complain(EXIT_USAGE, "--%s needs --index",
+                          s->probes ? "probes" : "rerank");
+    return status;
+}
+
+static int steering_open_datastore(struct steering *s, const skmt_model *model)
+{
+    skmt_error err;
+    int probes = 0, rerank = 4;
+    int status = check_index_options(s, &probes, &rerank);
+
+    if (status || !s->datastore) return status;
+    if (skmt_datastore_open(&s->ds, s->datastore, model, &err))
+        return steering_failed(s, &err);
+    record_datastore(s->datastore, s->ds);
+    if (!s->index) return EXIT_DONE;
+    if (skmt_datastore_use_index(s->ds, s->index, probes, rerank, &err))
+        return steering_failed(s, &err);
+    record_index(s->index, probes, rerank);
+    return EXIT_DONE;
+}
+
 int steering_open(struct steering *s, const skmt_model *model,
                   const skmt_options *o, skmt_tm_mode mode, bool quiet)
 {
@@ -197,10 +248,7 @@ int steering_open(struct steering *s, const skmt_model *model,
     if (s->key_file && skmt_keys_new(&s->keys, model, o, s->key_file, &err))
         return steering_failed(s, &err);
     if (s->keys) note_remade_keys(s->keys, s->key_file);
-    if (s->datastore &&
-        skmt_datastore_open(&s->ds, s->datastore, model, &err))
-        return steering_failed(s, &err);
-    record_datastore(s->datastore, s->ds);
+    if ((status = steering_open_datastore(s, model))) return status;
     if (!s->memory) return EXIT_DONE;
     if ((status = steering_open_memory(s, mode))) return status;
     record_memory(s->memory, s->tm);

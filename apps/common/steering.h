@@ -29,13 +29,25 @@
     }
 
 /* For commands that can search a datastore of all pairs. */
-#define DATASTORE_OPTION                                                      \
+#define DATASTORE_OPTIONS                                                     \
     { "datastore", 0, "FILE",                                                 \
       "search all pairs of this datastore (skmt knn build) at each step; "    \
-      "without --memory and --system, the system is vanilla" }
+      "without --memory and --system, the system is vanilla" },               \
+        { "index", 0, "FILE",                                                 \
+          "search the datastore by this index (skmt knn index): faster and "  \
+          "approximate" },                                                    \
+        { "probes", 0, "N",                                                   \
+          "lists of the index that a search reads; default: as it was built, "\
+          "32" },                                                             \
+    {                                                                         \
+        "rerank", 0, "N",                                                     \
+            "candidates of the index for each neighbor whose exact distances "\
+            "are computed; 0: use the approximate distances; default 4"       \
+    }
 
 struct steering {
-    const char *memory, *key_file, *settings, *datastore;
+    const char *memory, *key_file, *settings, *datastore, *index;
+    const char *probes, *rerank;        /* as typed; NULL: the default */
     skmt_datastore *ds;         /* NULL: none */
     const char **names;         /* [n_names] */
     int n_names, cap_names;

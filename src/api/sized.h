@@ -33,7 +33,8 @@
     S(skmt_words_info, f1)                                                  \
     S(skmt_entry, weight)                                                   \
     S(skmt_knn_setting, loss)                                               \
-    S(skmt_reduction, threads)
+    S(skmt_reduction, threads)                                              \
+    S(skmt_index_settings, seed)
 
 /* What the helper has to know about a struct. */
 struct sized {

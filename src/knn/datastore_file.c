@@ -16,6 +16,7 @@
 
 #include "base/invariant.h"
 #include "knn/datastore_file_internal.h"
+#include "knn/ivfpq.h"
 #include "tensor/tensor.h"
 #include "text/utf8.h"
 
@@ -416,6 +417,7 @@ static void datastore_file_close(struct entries *s)
         free(f->parts[i].norm);
         free(f->parts[i].span);
     }
+    ivfpq_close(s->index);
     if (f->mapped) mapping_close(&f->map);
     free(s->blocks);
     free(f->parts);
@@ -551,6 +553,20 @@ struct key_id datastore_file_pair_id(const struct entries *s, int32_t pair)
 
     assert(s->ops == &datastore_file_ops);
     return (struct key_id){ p->hi, p->lo };
+}
+
+uint64_t datastore_file_keys_sum(const struct entries *s, int n)
+{
+    const struct datastore_file *f = datastore_file_of(s);
+    uint64_t sum = 0;
+
+    assert(s->ops == &datastore_file_ops && n <= s->n_blocks);
+    for (int i = 0; i < n; i++) {
+        uint64_t both[] = { sum, f->parts[i].head->key_sum };
+
+        sum = datastore_sum(both, sizeof both);
+    }
+    return sum;
 }
 
 int datastore_file_sources(const struct entries *s, int32_t pair, int *first)

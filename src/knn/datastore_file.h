@@ -58,6 +58,10 @@ enum status datastore_file_open_memory(struct entries **out,
 struct datastore_info datastore_file_info(const struct entries *s);
 /* The id of a pair (key_id_of_pair), also of a deleted one. */
 struct key_id datastore_file_pair_id(const struct entries *s, int32_t pair);
+/* A checksum of the keys of the first n blocks of entries. It is computed from
+ * their checksums, so no key is read. Blocks never change once they are
+ * written; pairs that are deleted do not change the keys. */
+uint64_t datastore_file_keys_sum(const struct entries *s, int n);
 /* The source tokens of a pair: [*first, *first + result) of its block. */
 int datastore_file_sources(const struct entries *s, int32_t pair, int *first);
 

@@ -91,6 +91,7 @@ struct entry_map {
 };
 
 struct entries;
+struct ivfpq;
 struct entries_ops {
     struct entry_pair (*pair)(const struct entries *s, int32_t pair);
     void (*free)(struct entries *s);
@@ -111,6 +112,10 @@ struct entries {
     bool has_sources;
     uint64_t model;             /* checksum of the weights of the model that has
                                    computed the keys; 0: any */
+    struct ivfpq *index;        /* searches it approximately (ivfpq.h); NULL:
+                                   all keys are compared. It is set before
+                                   anybody else holds the entries, and closed
+                                   with them. */
 };
 
 static inline struct entries *entries_hold(struct entries *s)

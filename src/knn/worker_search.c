@@ -41,7 +41,7 @@ static enum status held_search_new(struct held_search **out, struct entries *s,
     if (!h) return err_nomem(e, "neighbor search");
     atomic_init(&h->holders, 1);
     h->entries = s;
-    st = entry_search_new(&h->es, s, NULL, NULL, e);
+    st = entry_search_new(&h->es, s, s->index, NULL, e);
     if (st) held_search_drop(h);
     else *out = h;
     return st;

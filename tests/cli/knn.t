@@ -233,7 +233,7 @@ The help pages.
 
   $ skmt help knn | head -1; skmt knn --help | grep -c '^  [a-z]* '; skmt help knn build | head -1; skmt knn add --help | head -1; skmt help tm knn
   Usage: skmt knn COMMAND [OPTIONS] ...
-  15
+  16
   Usage: skmt knn build --memory FILE -o STORE [OPTIONS]
   Usage: skmt knn add STORE FILE ... [OPTIONS]
   skmt: no help page for 'tm knn'; 'skmt --help' lists the commands

@@ -27,6 +27,7 @@ SIZE(skmt_translation, 40);
 SIZE(skmt_words_info, 64);
 SIZE(skmt_link, 8);
 SIZE(skmt_entry, 88);
+SIZE(skmt_index_settings, 40);
 SIZE(skmt_datastore_progress, 56);
 SIZE(skmt_knn_setting, 40);
 SIZE(skmt_reduction, 48);

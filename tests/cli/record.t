@@ -55,7 +55,7 @@ missing.
   > for line in subprocess.run(["skmt", "help", "options"], capture_output=True, text=True).stdout.splitlines():
   >     command, option = line.split("\t")[:2]
   >     listed.setdefault(command, set()).add(option)
-  > keys = ["skmt_version", "command", "arguments", "operands", "directory", "options", "model", "memory", "datastore", "outputs",
+  > keys = ["skmt_version", "command", "arguments", "operands", "directory", "options", "model", "memory", "datastore", "index", "outputs",
   >         "processor", "isa", "threads", "started", "elapsed_seconds", "exit_status"]
   > def sha(path): return hashlib.sha256(open(path, "rb").read()).hexdigest()
   > for line in open("statuses"):
