@@ -20,7 +20,7 @@ is compiled in, so this is done with a copy of the build.
   $ echo 'Guten Morgen!' | env -u SKMT_MODEL stage/opt/skmt/bin/skmt translate
   Good morning!
 
-  $ export PKG_CONFIG_PATH=$PWD/stage/opt/skmt/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$PWD/stage; $CC "$TOP/examples/translate.c" $(pkg-config --cflags --libs skmt) -o shared && $CC -static-pie "$TOP/examples/translate.c" $(pkg-config --static --cflags --libs skmt) -o static 2> warnings && ! grep -vi "dlopen\|getpwuid" warnings && pkg-config --modversion skmt | sed "s/$VERSION/VERSION/"
+  $ export PKG_CONFIG_PATH=$PWD/stage/opt/skmt/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$PWD/stage; $CC "$TOP/examples/translate.c" $(pkg-config --cflags --libs skmt) -o shared && $CC -static-pie "$TOP/examples/translate.c" $(pkg-config --static --cflags --libs skmt) -o static 2> warnings && ! grep -vi "dlopen\|getpwuid\|load_plugin" warnings && pkg-config --modversion skmt | sed "s/$VERSION/VERSION/"
   VERSION
   $ LD_LIBRARY_PATH=$PWD/stage/opt/skmt/lib ./shared "$SKMT_MODEL" 'Guten Morgen!'
   Good morning!

@@ -212,7 +212,7 @@ Usage errors.
   skmt: knn build needs -o STORE; see 'skmt help knn build'
   skmt: knn add needs FILE or --memory FILE; see 'skmt help knn add'
   skmt: knn delete needs --id, --source, --target or --missing-from; see 'skmt help knn delete'
-  skmt: knn info needs STORE; see 'skmt help knn info'
+  skmt: knn info needs FILE; see 'skmt help knn info'
   skmt: knn compact needs -o NEW; see 'skmt help knn compact'
   [2]
   $ skmt knn build --memory my.tm -o x.knn --type int4; skmt knn build --memory my.tm -o x.knn --key source; skmt knn build --memory my.tm -o x.knn --sources; skmt knn build --memory my.tm -o x.knn --seed 3; skmt knn info a b; skmt knn sample my.knn -n 0

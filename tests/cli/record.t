@@ -30,6 +30,7 @@ missing.
   > run align align a.tsv --memory a.tm -o a.links
   > run knn-build knn build --memory a.tm -o a.knn
   > cp a.knn c.knn; run knn-add knn add c.knn --memory a.tm
+  > run knn-index knn index --datastore a.knn
   > run knn-delete knn delete c.knn --id 1
   > run knn-check knn check a.knn
   > run knn-info knn info a.knn
@@ -46,7 +47,8 @@ missing.
   > run tm-drop tm drop a.tm --name main --yes
   > EOF
   $ bash run.sh; grep -v ' 0$' statuses; cat *.out | grep ^skmt:
-  [1]
+  knn-index 2
+  skmt: the datastore has * entries; an index needs at least 256, and so small a datastore is searched faster without one (glob)
   $ skmt help options | cut -f 1 | sort -u | while read c; do [ -e "$c.json" ] || echo "no record of $c"; done
   $ cat > check.py <<'EOF'
   > import hashlib, json, os, subprocess, sys
