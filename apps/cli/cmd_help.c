@@ -26,6 +26,7 @@ const struct opt translate_options[] = {
       "prefix of input line N; a blank line means no prefix" },
     STEERING_OPTIONS,
     DATASTORE_OPTION,
+    ALIGNMENT_OPTION,
     { "pairs", 0, "FILE", "take the similar pairs from FILE instead of a "
       "memory: one line of JSON for each input line, {\"tm\": [[\"source\", "
       "\"target\", 0.8], ..]}; as many pairs of a line are used, from the "

@@ -37,6 +37,7 @@ bool steering_option(struct steering *s, const struct args *a, int *status)
     else if (args_is(a, "key-file")) s->key_file = a->value;
     else if (args_is(a, "settings")) s->settings = a->value;
     else if (args_is(a, "datastore")) s->datastore = a->value;
+    else if (args_is(a, "alignment")) s->alignment = a->value;
     else if (args_is(a, "name")) *status = add_memory_name(s, a->value);
     else return false;
     return true;
@@ -188,6 +189,17 @@ void note_remade_keys(skmt_keys *keys, const char *file)
                  "removed and will be computed again", file);
 }
 
+static int steering_open_alignment(struct steering *s, const skmt_model *model)
+{
+    skmt_error err;
+
+    if (!s->alignment) return EXIT_DONE;
+    if (skmt_aligner_new(&s->aligner, model, &err) ||
+        skmt_aligner_load(s->aligner, s->alignment, &err))
+        return steering_failed(s, &err);
+    return EXIT_DONE;
+}
+
 int steering_open(struct steering *s, const skmt_model *model,
                   const skmt_options *o, skmt_tm_mode mode, bool quiet)
 {
@@ -201,6 +213,7 @@ int steering_open(struct steering *s, const skmt_model *model,
         skmt_datastore_open(&s->ds, s->datastore, model, &err))
         return steering_failed(s, &err);
     record_datastore(s->datastore, s->ds);
+    if ((status = steering_open_alignment(s, model))) return status;
     if (!s->memory) return EXIT_DONE;
     if ((status = steering_open_memory(s, mode))) return status;
     record_memory(s->memory, s->tm);
@@ -217,6 +230,7 @@ void steering_close(struct steering *s)
     skmt_tm_close(s->tm);
     skmt_keys_free(s->keys);
     skmt_datastore_close(s->ds);
+    skmt_aligner_free(s->aligner);
     free(s->names);
     memset(s, 0, sizeof *s);
 }

@@ -239,7 +239,9 @@ static enum status prepare_mixer(struct datastore_builder *db,
             .n_foreign = r->pairs[i].n_foreign,
             .match = r->pairs[i].match.token,
             .same_word = r->pairs[i].match.same_word,
-            .n_match = r->pairs[i].match.n };
+            .n_match = r->pairs[i].match.n,
+            .kept = r->pairs[i].kept, .n_kept = r->pairs[i].n_kept,
+            .links = r->pairs[i].links, .n_links = r->pairs[i].n_links };
     }
     return r->system->prepare(r->mixer, worker, db->pairs, r->n, e);
 }

@@ -468,6 +468,8 @@ static const struct preset_values system_defaults[] = {
                       .lambda = 0.6, .knn_eos = true, .exact = EXACT_STEER },
     [SYSTEM_KOK] = { .system = SYSTEM_KOK, .k = 8, .tau = 10,
                      .knn_eos = true, .exact = EXACT_STEER },
+    [SYSTEM_PIECES] = { .system = SYSTEM_PIECES, .pairs = 16, .k = 1,
+                        .tau = 1, .exact = EXACT_STEER },
 };
 
 _Static_assert(sizeof presets / sizeof *presets ==

@@ -51,7 +51,8 @@ enum preset { PRESETS(ENUM_CONSTANT) };
     X(SYSTEM_EFFICIENT, "efficient")                                        \
     X(SYSTEM_CHUNK, "chunk")                                                \
     X(SYSTEM_FAST, "fast")                                                  \
-    X(SYSTEM_KOK, "kok")
+    X(SYSTEM_KOK, "kok")                                                    \
+    X(SYSTEM_PIECES, "pieces")
 enum system_choice { SYSTEM_CHOICES(ENUM_CONSTANT) };
 
 /* A network (knn/trust.h) that was given as an option. */
