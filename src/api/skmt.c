@@ -143,7 +143,6 @@ static const char *system_needs(const struct steering_system *s)
     if (s->needs & NEEDS_SOURCES) return "a datastore with source tokens";
     if (s->needs & NEEDS_ENTRIES) return "a datastore, or corrections";
     if (s->needs & NEEDS_ONLINE) return "corrections";
-    if (s->needs & NEEDS_KEPT) return "a memory; better with an alignment";
     return s->needs & NEEDS_PAIRS ? "a memory" : "-";
 }
 
