@@ -67,9 +67,10 @@ static enum status pairfinder_prepare_pair(struct pairfinder *pf,
                                            struct steering_pair *to,
                                            struct err *e)
 {
-    enum status st = steering_pair_prepare(pf->en, pf->from.keys->cache,
-                                           source,
-                                           target, to, e);
+    enum status st = pf->aligner
+        ? steering_pair_encode(pf->en, source, target, to, e)
+        : steering_pair_prepare(pf->en, pf->from.keys->cache, source, target,
+                                to, e);
 
     if (st || !pf->job) return st;
     if (pf->system->needs & NEEDS_FOREIGN)
@@ -324,6 +325,7 @@ static enum status pairfinder_attach(struct pairfinder *pf, struct sentence *s,
     s->pairset = m;
     if (!pairfinder_steers(pf, m)) return ST_OK;
     m->keys = pf->from.keys;
+    m->needs_no_keys = pf->aligner != NULL;
     m->system = pf->system;
     st = m->system->sentence_new(&m->mixer, &o, &need, e);
     if (st) return st;

@@ -8,7 +8,7 @@
  * Invariants:
  *   - A steering_pair holds one reference to its keys, if it has any. Without
  *     keys, ids are the tokens to compute them from, or n_tgt is 0 and the pair
- *     cannot steer.
+ *     cannot steer. If the system needs no keys, pairs have none.
  *   - pairs has n entries in use, then n_alternatives. Alternatives exist only
  *     inside the pairfinder, until it is known whether the sentence is
  *     stored. */
@@ -59,6 +59,7 @@ struct pairset {
                                    their sources, which do not steer */
     bool has_texts;             /* all pairs have their texts */
     struct shared_keys *keys;   /* borrowed; where its keys are cached */
+    bool needs_no_keys;         /* the system uses tokens and links only */
     const struct steering_system *system;
     struct mixer *mixer;        /* owned; NULL: nothing steers. It may have a
                                    list of pairs of its own; then n is 0. */

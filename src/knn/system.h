@@ -44,8 +44,8 @@ enum {
     NEEDS_ONLINE = 8,           /* the corrections so far */
     NEEDS_SOURCES = 16,         /* a datastore with source tokens */
     NEEDS_KEPT = 32             /* which pieces of the pairs' sources are
-                                   unedited, and an alignment if there is
-                                   one */
+                                   unedited, and links if there is an
+                                   alignment; with links, no keys */
 };
 
 /* The largest weight of rewards: e^20 times a probability is more than any
@@ -112,7 +112,8 @@ static inline bool has_piece(const int32_t *ids, int n, int32_t id)
 
 /* A pair of the sentence. */
 struct system_pair {
-    struct pair_keys *keys;     /* borrowed for the call */
+    struct pair_keys *keys;     /* borrowed for the call; NULL only with
+                                   NEEDS_KEPT and links */
     float similarity;           /* of its source to the sentence, 0 to 1 */
     const int32_t *foreign;     /* [n_foreign] the pieces of its source that the
                                    sentence does not have; borrowed until
@@ -130,6 +131,8 @@ struct system_pair {
     const uint8_t *kept;        /* [n_kept] by piece of its source: 1 if it is
                                    unedited (unedited.h) */
     int n_kept;
+    const int32_t *target;      /* [n_target] the tokens of its target */
+    int n_target;
     const struct word_link *links;      /* [n_links] pieces of its source and
                                    target; NULL: there is no alignment */
     int n_links;

@@ -191,16 +191,16 @@ static enum status translation_pieces_new(struct mixer **out,
 static void pair_fates(const struct translation_pieces *tp,
                        const struct system_pair *p, uint8_t *fate)
 {
-    const struct pair_keys *k = p->keys;
-
+    assert(p->links || p->keys->n == p->n_target);
     if (p->links)
-        unedited_fates(p->kept, p->n_kept, p->links, p->n_links, fate, k->n);
+        unedited_fates(p->kept, p->n_kept, p->links, p->n_links, fate,
+                       p->n_target);
     else
-        for (int i = 0; i < k->n; i++)
-            fate[i] = k->from[i] < p->n_kept && p->kept[k->from[i]]
-                    ? FATE_KEPT : FATE_EDITED;
-    for (int i = 0; i < k->n; i++)
-        if (k->token[i] == tp->eos) fate[i] = FATE_EDITED;
+        for (int i = 0; i < p->n_target; i++)
+            fate[i] = p->keys->from[i] < p->n_kept &&
+                      p->kept[p->keys->from[i]] ? FATE_KEPT : FATE_EDITED;
+    for (int i = 0; i < p->n_target; i++)
+        if (p->target[i] == tp->eos) fate[i] = FATE_EDITED;
 }
 
 static enum status collect_ngrams(struct translation_pieces *tp,
@@ -212,15 +212,15 @@ static enum status collect_ngrams(struct translation_pieces *tp,
     enum status st;
     uint8_t *fates;
 
-    for (int i = 0; i < n; i++) all += (size_t)pairs[i].keys->n;
+    for (int i = 0; i < n; i++) all += (size_t)pairs[i].n_target;
     fates = malloc(all);
     if (targets && fates) {
         for (int i = 0; i < n; i++) {
             targets[i] = (struct ngram_target){
-                pairs[i].keys->token, fates + at, pairs[i].keys->n,
+                pairs[i].target, fates + at, pairs[i].n_target,
                 pairs[i].similarity };
             pair_fates(tp, &pairs[i], fates + at);
-            at += (size_t)pairs[i].keys->n;
+            at += (size_t)pairs[i].n_target;
         }
         st = ngrams_new(&tp->ngrams, targets, n, e);
     } else {

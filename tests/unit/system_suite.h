@@ -202,7 +202,8 @@ static inline void system_fix_keys(struct system_fix *f)
         f->pairs[i] = (struct system_pair){
             .keys = pairs[i].keys, .similarity = 0.9f - 0.2f * (float)i,
             .match = match, .same_word = same_word, .n_match = 3,
-            .kept = kept, .n_kept = 3, .links = links, .n_links = 5 };
+            .kept = kept, .n_kept = 3, .target = f->tgt[i],
+            .n_target = SYSTEM_TARGET, .links = links, .n_links = 5 };
 }
 
 /* Make a mixer for the first n pairs of f. */
