@@ -289,6 +289,7 @@ static struct system_options system_options_of(const struct pairfinder *pf)
         .chunk_lambda = o->chunk_lambda < 0 ? options_lambda(o)
                                             : o->chunk_lambda,
         .pieces_weight = o->pieces_weight,
+        .pieces_normalize = o->pieces_normalize,
         .weigh = { .tau = options_tau(o, cfg->knn_tau),
                    .adapter = o->adapter, .lambda = options_lambda(o) },
     };

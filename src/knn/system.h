@@ -78,6 +78,8 @@ struct system_options {
                                    while the mixer is made; NULL: none */
     double pieces_weight;       /* lambda of rewards, 0 ..
                                    PIECES_WEIGHT_MOST */
+    bool pieces_normalize;      /* rewarded probabilities are divided by their
+                                   sum */
 };
 
 /* The options of KoK: its own defaults with k and tau. */

@@ -5,8 +5,10 @@
  * translate which comes from links that the engine computed with a trained
  * alignment, or else from the attention that is stored with the keys of a pair.
  * At each step a token gets lambda times the weights of the n-grams that it
- * completes. This is added to its log-probability and is not normalized. EOS
- * never gets a reward.
+ * completes. This is added to its log-probability and is not normalized, unless
+ * option pieces-normalize is set: then the result is a distribution again, which
+ * is a mixture of the model's distribution with the listed tokens. EOS never
+ * gets a reward.
  *
  * Invariant: rewards of row i belong to the last pass only. */
 #include "knn/translation_pieces.h"
@@ -21,11 +23,13 @@
 struct translation_pieces {     /* the mixer of a sentence */
     struct mixer mixer;         /* must be the first member */
     float lambda;
+    bool normalize;
     int32_t eos;
     int rows;
     struct ngrams *ngrams;      /* from prepare to end; NULL: no pairs */
     float *reward;              /* [rows, n_words] likewise */
-    float *zeros;               /* [n_words] likewise: nothing is added */
+    float *add;                 /* [rows, n_words] likewise; zeros unless
+                                   probabilities are normalized */
     int hyps, tokens;           /* room for explanations; 0: none */
     struct explanation *why;    /* [hyps, tokens] */
     struct vote *votes;         /* [hyps, tokens, NGRAM_MOST] */
@@ -57,9 +61,43 @@ static enum status translation_pieces_list(struct mixer *m,
         for (int k = 0; k < n; k++) reward[k] *= tp->lambda;
         out[i] = (struct mixture){ .keep = 1, .n = n,
                                    .token = tp->ngrams->word,
-                                   .add = tp->zeros, .reward = reward };
+                                   .add = tp->add + (size_t)i * (size_t)n,
+                                   .reward = tp->normalize ? NULL : reward };
     }
     return ST_OK;
+}
+
+/* Turn the rewards of a row into a mixture (method 10.4). */
+static void normalize_row(const float *reward, const struct projection *p,
+                          float *add, struct mixture *out)
+{
+    double sum = 1;
+
+    for (int k = 0; k < out->n; k++) {
+        double model = exp((double)p->listed_logit[k] - (double)p->max) /
+                       (double)p->sum;
+
+        add[k] = (float)(model * expm1((double)reward[k]));
+        sum += (double)add[k];
+    }
+    for (int k = 0; k < out->n; k++) add[k] = (float)((double)add[k] / sum);
+    out->keep = (float)(1 / sum);
+}
+
+static void translation_pieces_mix(struct mixer *m,
+                                   const struct mixer_rows *in,
+                                   const struct projection *p,
+                                   struct mixture *out)
+{
+    struct translation_pieces *tp = translation_pieces_of(m);
+
+    if (!tp->normalize || !tp->ngrams) return;
+    for (int i = 0; i < in->n; i++) {
+        size_t at = (size_t)i * (size_t)tp->ngrams->n_words;
+
+        if (out[i].n)
+            normalize_row(tp->reward + at, &p[i], tp->add + at, &out[i]);
+    }
 }
 
 /* ---- explanations ---------------------------------------------------------- */
@@ -123,9 +161,9 @@ static void translation_pieces_end(struct mixer *m)
 
     ngrams_free(tp->ngrams);
     free(tp->reward);
-    free(tp->zeros);
+    free(tp->add);
     tp->ngrams = NULL;
-    tp->reward = tp->zeros = NULL;
+    tp->reward = tp->add = NULL;
 }
 
 static void translation_pieces_free(struct mixer *m)
@@ -139,7 +177,8 @@ static void translation_pieces_free(struct mixer *m)
 }
 
 static const struct mixer_ops translation_pieces_ops = {
-    .list = translation_pieces_list, .explain = translation_pieces_explain,
+    .list = translation_pieces_list, .mix = translation_pieces_mix,
+    .explain = translation_pieces_explain,
     .explanation = translation_pieces_explanation,
     .end = translation_pieces_end, .free = translation_pieces_free,
 };
@@ -174,6 +213,7 @@ static enum status translation_pieces_new(struct mixer **out,
     if (!tp) return err_nomem(e, "translation pieces");
     tp->mixer.ops = &translation_pieces_ops;
     tp->lambda = (float)o->pieces_weight;
+    tp->normalize = o->pieces_normalize;
     tp->eos = o->eos;
     tp->rows = s->rows;
     if (!translation_pieces_alloc(tp, s)) {
@@ -246,14 +286,15 @@ static enum status translation_pieces_prepare(struct mixer *m, void *worker,
     if (st) return st;
     words = (size_t)tp->ngrams->n_words;
     tp->reward = calloc(words * (size_t)tp->rows + 1, sizeof *tp->reward);
-    tp->zeros = calloc(words + 1, sizeof *tp->zeros);
-    if (!tp->reward || !tp->zeros) return err_nomem(e, "translation pieces");
-    m->most_reward = ngrams_most_reward(tp->ngrams) * tp->lambda;
+    tp->add = calloc(words * (size_t)tp->rows + 1, sizeof *tp->add);
+    if (!tp->reward || !tp->add) return err_nomem(e, "translation pieces");
+    if (!tp->normalize)
+        m->most_reward = ngrams_most_reward(tp->ngrams) * tp->lambda;
     return ST_OK;
 }
 
 static const char *const translation_pieces_option_names[] = {
-    "pieces-weight", NULL
+    "pieces-weight", "pieces-normalize", NULL
 };
 
 const struct steering_system translation_pieces_system = {

@@ -46,6 +46,9 @@ struct system_fix {             /* a mixer that is ready to decode */
     struct mixer *mixer;
 };
 
+/* Option pieces-normalize in system_suite_options. */
+static bool suite_normalizes;
+
 static inline struct system_options system_suite_options(
     const struct backend *b)
 {
@@ -60,7 +63,7 @@ static inline struct system_options system_suite_options(
         .k = 2, .eos = b->cfg->eos_id, .trust = &trust, .model_tau = 100,
         .metak = &metak, .cache = 0.01, .occurrences = 8,
         .chunk = { 4, 2, 2, 64 }, .chunk_tau = 50, .chunk_lambda = 0.4,
-        .pieces_weight = 4,
+        .pieces_weight = 4, .pieces_normalize = suite_normalizes,
         .weigh = { .tau = 100, .adapter = ADAPTER_DISTANCE, .lambda = 0.5 } };
 }
 
