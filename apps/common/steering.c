@@ -194,10 +194,12 @@ static int steering_open_alignment(struct steering *s, const skmt_model *model)
     skmt_error err;
 
     if (!s->alignment) return EXIT_DONE;
-    if (skmt_aligner_new(&s->aligner, model, &err) ||
-        skmt_aligner_load(s->aligner, s->alignment, &err))
-        return steering_failed(s, &err);
-    return EXIT_DONE;
+    if (!skmt_aligner_new(&s->aligner, model, &err) &&
+        !skmt_aligner_load(s->aligner, s->alignment, &err))
+        return EXIT_DONE;
+    if (err.status != SKMT_ERR_ARGUMENT) return steering_failed(s, &err);
+    return complain(EXIT_USAGE, "%s; make them with 'skmt align --pieces "
+                    "MODEL --memory FILE --save FILE'", err.message);
 }
 
 int steering_open(struct steering *s, const skmt_model *model,

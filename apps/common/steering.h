@@ -38,8 +38,8 @@
 #define ALIGNMENT_OPTION                                                      \
     { "alignment", 0, "FILE",                                                 \
       "system pieces: align similar pairs with these parameters (skmt align " \
-      "--memory FILE --save FILE); without it, the attention of the "         \
-      "decoder aligns them" }
+      "--pieces MODEL --save FILE), which is faster; without it, the "        \
+      "attention of the decoder aligns them" }
 
 struct steering {
     const char *memory, *key_file, *settings, *datastore, *alignment;

@@ -107,8 +107,8 @@ static void translation_pieces_record(struct translation_pieces *tp,
                                       const struct mixer_reading *in, int t)
 {
     static const char *const reasons[] = {
-        "", "stored word", "completes 2 stored words",
-        "completes 3 stored words", "completes 4 stored words" };
+        "", "stored token", "completes 2 stored tokens",
+        "completes 3 stored tokens", "completes 4 stored tokens" };
     size_t at = (size_t)in->hyp * (size_t)tp->tokens + (size_t)(in->from + t);
     int before = in->from + t;
     int n_last = before < NGRAM_MOST - 1 ? before : NGRAM_MOST - 1;
