@@ -533,6 +533,13 @@ double options_cache(const struct options *o)
     return o->cache < 0 ? preset_of(o)->cache : o->cache;
 }
 
+/* Chosen on dev lines (docs/systems.md). */
+double options_pieces_weight(const struct options *o)
+{
+    if (o->pieces_weight >= 0) return o->pieces_weight;
+    return o->pieces_normalize ? 3 : 1;
+}
+
 bool options_eos_abstains(const struct options *o)
 {
     return o->eos_votes == EOS_AUTO ? preset_of(o)->eos_abstains

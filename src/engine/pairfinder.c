@@ -288,7 +288,7 @@ static struct system_options system_options_of(const struct pairfinder *pf)
                                       : options_tau(o, cfg->knn_tau),
         .chunk_lambda = o->chunk_lambda < 0 ? options_lambda(o)
                                             : o->chunk_lambda,
-        .pieces_weight = o->pieces_weight,
+        .pieces_weight = options_pieces_weight(o),
         .pieces_normalize = o->pieces_normalize,
         .weigh = { .tau = options_tau(o, cfg->knn_tau),
                    .adapter = o->adapter, .lambda = options_lambda(o) },

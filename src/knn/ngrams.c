@@ -10,7 +10,7 @@
 
 #include "base/invariant.h"
 
-/* ---- order ---------------------------------------------------------------- */
+/* ---- order -------------------------------------------------------------- */
 
 static int compare_tokens(const int32_t *a, const int32_t *b, int n)
 {
@@ -51,7 +51,7 @@ static int compare_words(const void *left, const void *right)
     return (*a > *b) - (*a < *b);
 }
 
-/* ---- collecting ----------------------------------------------------------- */
+/* ---- collecting --------------------------------------------------------- */
 
 /* Add the n-grams of a target that begin with word `from`. */
 static int add_from(struct ngram *to, const struct ngram_target *t, int pair,
@@ -164,7 +164,7 @@ void ngrams_free(struct ngrams *g)
     free(g);
 }
 
-/* ---- finding -------------------------------------------------------------- */
+/* ---- finding ------------------------------------------------------------ */
 
 /* The first n-gram of length n that is not before the given tokens in the order
  * of their first `given` tokens; with `after`, the first that is after them. */

@@ -6,9 +6,9 @@
  * alignment, or else from the attention that is stored with the keys of a pair.
  * At each step a token gets lambda times the weights of the n-grams that it
  * completes. This is added to its log-probability and is not normalized, unless
- * option pieces-normalize is set: then the result is a distribution again, which
- * is a mixture of the model's distribution with the listed tokens. EOS never
- * gets a reward.
+ * option pieces-normalize is set: then the result is a distribution again, a
+ * mixture of the model's distribution with the listed tokens. EOS never gets a
+ * reward.
  *
  * Invariant: rewards of row i belong to the last pass only. */
 #include "knn/translation_pieces.h"
@@ -40,7 +40,7 @@ static struct translation_pieces *translation_pieces_of(struct mixer *m)
     return (struct translation_pieces *)(void *)m;
 }
 
-/* ---- a step --------------------------------------------------------------- */
+/* ---- a step ------------------------------------------------------------- */
 
 static enum status translation_pieces_list(struct mixer *m,
                                            const struct mixer_rows *in,
@@ -100,7 +100,7 @@ static void translation_pieces_mix(struct mixer *m,
     }
 }
 
-/* ---- explanations ---------------------------------------------------------- */
+/* ---- explanations ------------------------------------------------------- */
 
 /* Record the n-grams that token t of a reading completes. */
 static void translation_pieces_record(struct translation_pieces *tp,
@@ -153,7 +153,7 @@ static struct explanation translation_pieces_explanation(const struct mixer *m,
     return tp->why[(size_t)hyp * (size_t)tp->tokens + (size_t)pos];
 }
 
-/* ---- creation and destruction ---------------------------------------------- */
+/* ---- creation and destruction ------------------------------------------- */
 
 static void translation_pieces_end(struct mixer *m)
 {
@@ -224,7 +224,7 @@ static enum status translation_pieces_new(struct mixer **out,
     return ST_OK;
 }
 
-/* ---- pairs ----------------------------------------------------------------- */
+/* ---- pairs -------------------------------------------------------------- */
 
 /* Set the fates of the target tokens of a pair. EOS is no word. Without links,
  * each token is aligned to the source piece that its state attends to most. */

@@ -147,7 +147,9 @@ struct vote {
     float share;                /* of the weight; all shares sum to at most 1 */
 };
 /* In the mixture from which the token was chosen, keep was 1 - weight, and
- * add(v) was at least weight * share, summed over the votes for v. */
+ * add(v) was at least weight * share, summed over the votes for v. If the token
+ * got a reward, weight is 1 - exp(-reward) instead: which part of the rewarded
+ * probability the model did not give. There is a vote for each n-gram then. */
 enum { EXPLANATION_REASONS = 3 };
 struct reason {                 /* why the weight is high or low */
     const char *text;           /* a phrase, such as "close state" */

@@ -67,7 +67,7 @@ Files that do not fit.
   skmt: my.align: cannot be both the alignment and the output
   [1]
   $ skmt translate -M my.tm --system pieces --pieces-weight 21 one
-  skmt: --pieces-weight: "21" is not a number from 0 to 20
+  skmt: --pieces-weight: "21" is not a number from -1 to 20
   [2]
   $ skmt systems pieces | head -3
   pieces: rewards for n-grams of a few similar pairs

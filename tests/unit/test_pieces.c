@@ -37,7 +37,8 @@ static int case_words(const struct piece_case *c, const char *what, int at,
     int n = case_line(c, what, at);
 
     CHECK(n >= 0 && n <= MOST_WORDS);
-    for (int i = 0; i < n && i < MOST_WORDS; i++) out[i] = (int32_t)golden_numbers[i];
+    for (int i = 0; i < n && i < MOST_WORDS; i++)
+        out[i] = (int32_t)golden_numbers[i];
     return n;
 }
 
