@@ -276,6 +276,22 @@ SKMT_API skmt_status skmt_aligner_save(const skmt_aligner *a, const char *path,
 SKMT_API skmt_status skmt_aligner_load(skmt_aligner *a, const char *path,
                                        skmt_error *err);
 
+/* Align similar pairs with these parameters from now on, for system "pieces"
+ * (option "system"). The aligner was made with a model and has parameters. Keep
+ * it as long as it is used. NULL: none; the system then uses the attention of
+ * the decoder. skmt_stream_use_alignment first waits until all texts are
+ * delivered. */
+SKMT_API skmt_status skmt_session_use_alignment(skmt_session *s,
+                                                const skmt_aligner *a,
+                                                skmt_error *err);
+SKMT_API skmt_status skmt_stream_use_alignment(skmt_stream *s,
+                                               const skmt_aligner *a,
+                                               skmt_error *err);
+/* The aligner must exist until the request was submitted. */
+SKMT_API skmt_status skmt_request_use_alignment(skmt_request *q,
+                                                const skmt_aligner *a,
+                                                skmt_error *err);
+
 /* Get the links of pair i, or of any pair of texts. They are ordered by source
  * and then by target, and are valid until the next call of one of these
  * functions. */

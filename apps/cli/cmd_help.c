@@ -26,6 +26,7 @@ const struct opt translate_options[] = {
       "prefix of input line N; a blank line means no prefix" },
     STEERING_OPTIONS,
     DATASTORE_OPTIONS,
+    ALIGNMENT_OPTION,
     { "pairs", 0, "FILE", "take the similar pairs from FILE instead of a "
       "memory: one line of JSON for each input line, {\"tm\": [[\"source\", "
       "\"target\", 0.8], ..]}; as many pairs of a line are used, from the "
@@ -78,6 +79,7 @@ const struct opt tune_options[] = {
     MODEL_OPTION,
     STEERING_OPTIONS,
     DATASTORE_OPTIONS,
+    ALIGNMENT_OPTION,
     { "dev", 'd', "FILE", "the lines to tune on: source, tab, translation; "
       "default: pairs of the memory, each left out while it is translated" },
     { "limit", 0, "N", "tune on N lines, spread evenly over the file or "
@@ -100,6 +102,8 @@ const struct opt tune_options[] = {
       "system chunk; default 1,2,5,10,20" },
     { "occurrences", 0, "LIST", "values of option occurrences to try with "
       "system fast; default none" },
+    { "pieces-weight", 0, "LIST", "weights of the rewards to try with system "
+      "pieces; default 0.25,0.5 .. 4" },
     { "metric", 0, "bleu|chrf", "the score that decides which setting is best; "
       "default bleu" },
     { "full", 0, NULL, "try all combinations, instead of one option after the "

@@ -175,6 +175,7 @@ static int check_steering_files(const struct translate_job *j)
         { j->steering->settings, "settings file" },
         { j->steering->datastore, "datastore" },
         { j->steering->index, "index" },
+        { j->steering->alignment, "alignment" },
     };
     struct stat st;
     int status;
@@ -531,7 +532,8 @@ static int translate_all(struct translate_run *r)
         && skmt_stream_use(r->stream, j->steering->tm, j->steering->keys,
                            &err))
         return complain(EXIT_TROUBLE, "%s", err.message);
-    if (skmt_stream_use_datastore(r->stream, j->steering->ds, &err))
+    if (skmt_stream_use_datastore(r->stream, j->steering->ds, &err) ||
+        skmt_stream_use_alignment(r->stream, j->steering->aligner, &err))
         return complain(EXIT_TROUBLE, "%s", err.message);
     warn_no_memory(j);
     /* The output is opened this late, so that a usage error does not empty an

@@ -44,8 +44,8 @@ static bool is_one_of(const char *name, const char *const *list)
 int tune_option_describe(int i, skmt_option_info *out)
 {
     static const char *const hidden[] = { "matches", "k", "tau", "lambda",
-        "cache", "chunk-lambda", "chunk-tau", "occurrences", "preset", "exact",
-        "explain", "nbest", "attention", "invalid", NULL };
+        "cache", "chunk-lambda", "chunk-tau", "occurrences", "pieces-weight",
+        "preset", "exact", "explain", "nbest", "attention", "invalid", NULL };
 
     for (int k = 0; steered_option_describe(k, out); k++) {
         if (is_one_of(out->name, hidden) || i-- > 0) continue;
@@ -155,8 +155,8 @@ static void add_changed_options(struct tune_call *c, skmt_options *defaults,
                                 skmt_option_group group, const char *prefix)
 {
     static const char *const hidden[] = { "matches", "k", "tau", "lambda",
-        "cache", "chunk-lambda", "chunk-tau", "occurrences", "adapter",
-        "preset", "exact", "explain", "draft", "key-cache",
+        "cache", "chunk-lambda", "chunk-tau", "occurrences", "pieces-weight",
+        "adapter", "preset", "exact", "explain", "draft", "key-cache",
         "threads", "batch", "nbest", "attention", "invalid", "early-stop",
         NULL };
     static const char *const learned[] = { "system", "trust", NULL };

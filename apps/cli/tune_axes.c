@@ -33,6 +33,8 @@ static const struct tune_axis known_axes[N_AXES] = {
     [AXIS_OCCURRENCES] = { .name = "occurrences", .setting = "occurrences",
                            .example = "128,512", .whole = true, .low = 1,
                            .high = 1000000 },
+    [AXIS_PIECES] = { .name = "pieces-weight", .setting = "pieces-weight",
+                      .example = "0.5,1", .low = 0, .high = 20 },
 };
 
 /* What is tried if the command line does not say it. system NULL: with all
@@ -53,6 +55,7 @@ static const struct axis_default {
     { AXIS_CACHE, "efficient", { 2, 4, 6, 8 }, 4 },
     { AXIS_CHUNK_LAMBDA, "chunk", PAPER_LAMBDAS },
     { AXIS_CHUNK_TAU, "chunk", { 1, 2, 5, 10, 20 }, 5 },
+    { AXIS_PIECES, "pieces", { 0.25, 0.5, 1, 1.5, 2, 3, 4 }, 7 },
 };
 
 void tune_axes_init(struct tune_axis axes[N_AXES])

@@ -31,7 +31,7 @@
 
 /* In the order in which they are tried. */
 enum { AXIS_M, AXIS_K, AXIS_LAMBDA, AXIS_TAU, AXIS_CACHE, AXIS_CHUNK_LAMBDA,
-       AXIS_CHUNK_TAU, AXIS_OCCURRENCES, N_AXES };
+       AXIS_CHUNK_TAU, AXIS_OCCURRENCES, AXIS_PIECES, N_AXES };
 enum { TUNE_BLEU, TUNE_CHRF, N_METRICS };
 enum { AXIS_MAX = 24 };         /* maximum number of values of an axis */
 

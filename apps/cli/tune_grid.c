@@ -22,6 +22,7 @@
 #define FIRST_CACHE 6           /* of the paper */
 #define FIRST_CHUNK_TAU 10
 #define FIRST_OCCURRENCES 512
+#define FIRST_PIECES_WEIGHT 1
 #define FIRST_TAU 100           /* the tau of the paper, used if the model has
                                    none */
 
@@ -122,7 +123,8 @@ int tune_grid_begin(struct tune_call *c)
         [AXIS_LAMBDA] = FIRST_LAMBDA, [AXIS_TAU] = model_tau(c->model),
         [AXIS_CACHE] = FIRST_CACHE, [AXIS_CHUNK_LAMBDA] = FIRST_LAMBDA,
         [AXIS_CHUNK_TAU] = FIRST_CHUNK_TAU,
-        [AXIS_OCCURRENCES] = FIRST_OCCURRENCES };
+        [AXIS_OCCURRENCES] = FIRST_OCCURRENCES,
+        [AXIS_PIECES] = FIRST_PIECES_WEIGHT };
     size_t n = 1;
 
     for (int a = 0; a < N_AXES; a++) n *= (size_t)c->axes[a].n;
@@ -271,7 +273,9 @@ static skmt_status use_memory(skmt_stream *stream, const struct steering *s,
     skmt_status st = skmt_stream_use(stream, NULL, s->keys, err);
 
     if (st || !s->ds) return st;
-    return skmt_stream_use_datastore(stream, s->ds, err);
+    st = skmt_stream_use_datastore(stream, s->ds, err);
+    if (st) return st;
+    return skmt_stream_use_alignment(stream, s->aligner, err);
 }
 
 static int run_stream(struct tune_pass *p, int max_pairs)

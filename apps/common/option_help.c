@@ -51,13 +51,14 @@ void option_help_own(const struct opt *list)
 }
 
 /* Return the placeholder for the value of a library option: N, X, or the list
- * of its possible values. */
+ * of its possible values. A list that does not fit a line is left out; the help
+ * text explains the values. */
 static const char *placeholder(const skmt_option_info *info)
 {
     if (!strcmp(info->kind, "int")) return "N";
     if (!strcmp(info->kind, "float")) return "X";
     if (!strcmp(info->kind, "bool")) return "";
-    return info->kind;
+    return strlen(info->kind) > 60 ? "NAME" : info->kind;
 }
 
 static bool is_on_by_default(const char *fallback)

@@ -40,6 +40,7 @@ bool steering_option(struct steering *s, const struct args *a, int *status)
     else if (args_is(a, "index")) s->index = a->value;
     else if (args_is(a, "probes")) s->probes = a->value;
     else if (args_is(a, "rerank")) s->rerank = a->value;
+    else if (args_is(a, "alignment")) s->alignment = a->value;
     else if (args_is(a, "name")) *status = add_memory_name(s, a->value);
     else return false;
     return true;
@@ -239,6 +240,19 @@ static int steering_open_datastore(struct steering *s, const skmt_model *model)
     return EXIT_DONE;
 }
 
+static int steering_open_alignment(struct steering *s, const skmt_model *model)
+{
+    skmt_error err;
+
+    if (!s->alignment) return EXIT_DONE;
+    if (!skmt_aligner_new(&s->aligner, model, &err) &&
+        !skmt_aligner_load(s->aligner, s->alignment, &err))
+        return EXIT_DONE;
+    if (err.status != SKMT_ERR_ARGUMENT) return steering_failed(s, &err);
+    return complain(EXIT_USAGE, "%s; make them with 'skmt align --pieces "
+                    "MODEL --memory FILE --save FILE'", err.message);
+}
+
 int steering_open(struct steering *s, const skmt_model *model,
                   const skmt_options *o, skmt_tm_mode mode, bool quiet)
 {
@@ -249,6 +263,7 @@ int steering_open(struct steering *s, const skmt_model *model,
         return steering_failed(s, &err);
     if (s->keys) note_remade_keys(s->keys, s->key_file);
     if ((status = steering_open_datastore(s, model))) return status;
+    if ((status = steering_open_alignment(s, model))) return status;
     if (!s->memory) return EXIT_DONE;
     if ((status = steering_open_memory(s, mode))) return status;
     record_memory(s->memory, s->tm);
@@ -265,6 +280,7 @@ void steering_close(struct steering *s)
     skmt_tm_close(s->tm);
     skmt_keys_free(s->keys);
     skmt_datastore_close(s->ds);
+    skmt_aligner_free(s->aligner);
     free(s->names);
     memset(s, 0, sizeof *s);
 }

@@ -45,10 +45,18 @@
             "are computed; 0: use the approximate distances; default 4"       \
     }
 
+/* For commands that can use system pieces. */
+#define ALIGNMENT_OPTION                                                      \
+    { "alignment", 0, "FILE",                                                 \
+      "system pieces: align similar pairs with these parameters (skmt align " \
+      "--pieces MODEL --save FILE), which is faster; without it, the "        \
+      "attention of the decoder aligns them" }
+
 struct steering {
-    const char *memory, *key_file, *settings, *datastore, *index;
+    const char *memory, *key_file, *settings, *datastore, *index, *alignment;
     const char *probes, *rerank;        /* as typed; NULL: the default */
     skmt_datastore *ds;         /* NULL: none */
+    skmt_aligner *aligner;      /* NULL: none */
     const char **names;         /* [n_names] */
     int n_names, cap_names;
     skmt_tm *tm;
@@ -68,7 +76,8 @@ int steering_settings(const struct steering *s, skmt_options *o);
 /* Chooses a system if there is only a datastore. Call this after the options of
  * the command line were set. Returns an exit status. */
 int steering_choose_system(const struct steering *s, skmt_options *o);
-/* Opens the key file, the datastore and the memory, as far as they were given.
+/* Opens the key file, the datastore, the alignment and the memory, as far as
+ * they were given.
  * quiet: do not show progress. Returns an exit status. */
 int steering_open(struct steering *s, const skmt_model *model,
                   const skmt_options *o, skmt_tm_mode mode, bool quiet);

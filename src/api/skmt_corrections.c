@@ -1,7 +1,8 @@
 /* skmt_corrections.c - the part of include/skmt_tools.h that lets sessions,
- * streams and requests search a datastore or the corrections so far.
+ * streams and requests use a datastore, the corrections so far or an alignment.
  *
  * A skmt_corrections is a struct online_store. */
+#include "api/align_handle.h"
 #include "api/datastore_handle.h"
 #include "api/handles.h"
 #include "engine/session.h"
@@ -112,4 +113,48 @@ void skmt_request_use_corrections(skmt_request *q, skmt_corrections *c)
     struct request *r = (struct request *)(void *)q;
 
     if (!request_submitted(r)) r->memory.online = online_of(c);
+}
+
+/* ---- alignments ---------------------------------------------------------- */
+
+/* The parameters of an aligner. *out is NULL if there is no aligner. */
+static enum status alignment_of(const skmt_aligner *a,
+                                const struct align_model **out, struct err *e)
+{
+    err_clear(e);
+    *out = a ? a->model : NULL;
+    if (!a || a->model) return ST_OK;
+    return err_set(e, ST_ARGUMENT, "this aligner has no parameters: train it "
+                   "or read them from a file");
+}
+
+skmt_status skmt_session_use_alignment(skmt_session *s, const skmt_aligner *a,
+                                       skmt_error *err)
+{
+    const struct align_model *m;
+    enum status st = alignment_of(a, &m, err_of(err));
+
+    if (!st) session_set_alignment((struct session *)(void *)s, m);
+    return (skmt_status)st;
+}
+
+skmt_status skmt_stream_use_alignment(skmt_stream *s, const skmt_aligner *a,
+                                      skmt_error *err)
+{
+    const struct align_model *m;
+    enum status st = alignment_of(a, &m, err_of(err));
+
+    if (!st) st = stream_set_alignment(s->s, m, err_of(err));
+    return (skmt_status)st;
+}
+
+skmt_status skmt_request_use_alignment(skmt_request *q, const skmt_aligner *a,
+                                       skmt_error *err)
+{
+    struct request *r = (struct request *)(void *)q;
+    const struct align_model *m;
+    enum status st = alignment_of(a, &m, err_of(err));
+
+    if (!st && !request_submitted(r)) r->memory.alignment = m;
+    return (skmt_status)st;
 }

@@ -218,6 +218,19 @@ static enum status worker_state(struct datastore_builder *db,
     return st;
 }
 
+/* A pair as its mixer sees it. */
+static struct system_pair system_pair_of(const struct steering_pair *p)
+{
+    return (struct system_pair){
+        .keys = p->keys, .similarity = (float)p->similarity,
+        .foreign = p->foreign, .n_foreign = p->n_foreign,
+        .match = p->match.token, .same_word = p->match.same_word,
+        .n_match = p->match.n, .kept = p->kept, .n_kept = p->n_kept,
+        .target = p->keys ? p->keys->token : p->ids + p->n_src,
+        .n_target = p->keys ? p->keys->n : p->n_tgt,
+        .links = p->links, .n_links = p->n_links };
+}
+
 /* Give the keys of all pairs to the mixer, in order. */
 static enum status prepare_mixer(struct datastore_builder *db,
                                  struct pairset *r, struct err *e)
@@ -231,15 +244,8 @@ static enum status prepare_mixer(struct datastore_builder *db,
                   sizeof *db->pairs))
         return err_nomem(e, "neighbor search");
     for (int i = 0; i < r->n; i++) {
-        assert(r->pairs[i].keys);
-        db->pairs[i] = (struct system_pair){
-            .keys = r->pairs[i].keys,
-            .similarity = (float)r->pairs[i].similarity,
-            .foreign = r->pairs[i].foreign,
-            .n_foreign = r->pairs[i].n_foreign,
-            .match = r->pairs[i].match.token,
-            .same_word = r->pairs[i].match.same_word,
-            .n_match = r->pairs[i].match.n };
+        assert(r->pairs[i].keys || r->needs_no_keys);
+        db->pairs[i] = system_pair_of(&r->pairs[i]);
     }
     return r->system->prepare(r->mixer, worker, db->pairs, r->n, e);
 }
@@ -261,7 +267,9 @@ static enum status fill_cache(struct datastore_builder *db,
     enum status st = ST_OK;
 
     for (int i = 0; i < n; i++) {
-        if (!pairsets[i] || pairsets[i]->keys != keys) continue;
+        if (!pairsets[i] || pairsets[i]->keys != keys ||
+            pairsets[i]->needs_no_keys)
+            continue;
         for (int k = 0; k < pairsets[i]->n; k++) {
             if (pairsets[i]->pairs[k].keys) continue;
             if (!mem_grow(&db->missing, &db->cap_missing, n_missing + 1,

@@ -468,6 +468,8 @@ static const struct preset_values system_defaults[] = {
                       .lambda = 0.6, .knn_eos = true, .exact = EXACT_STEER },
     [SYSTEM_KOK] = { .system = SYSTEM_KOK, .k = 8, .tau = 10,
                      .knn_eos = true, .exact = EXACT_STEER },
+    [SYSTEM_PIECES] = { .system = SYSTEM_PIECES, .pairs = 16, .k = 1,
+                        .tau = 1, .exact = EXACT_STEER },
 };
 
 _Static_assert(sizeof presets / sizeof *presets ==
@@ -529,6 +531,13 @@ double options_lambda(const struct options *o)
 double options_cache(const struct options *o)
 {
     return o->cache < 0 ? preset_of(o)->cache : o->cache;
+}
+
+/* Chosen on dev lines (docs/systems.md). */
+double options_pieces_weight(const struct options *o)
+{
+    if (o->pieces_weight >= 0) return o->pieces_weight;
+    return o->pieces_normalize ? 3 : 1;
 }
 
 bool options_eos_abstains(const struct options *o)

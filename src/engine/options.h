@@ -51,7 +51,8 @@ enum preset { PRESETS(ENUM_CONSTANT) };
     X(SYSTEM_EFFICIENT, "efficient")                                        \
     X(SYSTEM_CHUNK, "chunk")                                                \
     X(SYSTEM_FAST, "fast")                                                  \
-    X(SYSTEM_KOK, "kok")
+    X(SYSTEM_KOK, "kok")                                                    \
+    X(SYSTEM_PIECES, "pieces")
 enum system_choice { SYSTEM_CHOICES(ENUM_CONSTANT) };
 
 /* A network (knn/trust.h) that was given as an option. */
@@ -158,6 +159,7 @@ double options_preset_tau(const struct options *o);
 double options_lambda(const struct options *o);
 double options_cache(const struct options *o);  /* 0: none */
 bool options_knn_eos(const struct options *o);
+double options_pieces_weight(const struct options *o);
 bool options_eos_abstains(const struct options *o);
 int options_repeat_votes(const struct options *o);      /* 0: no limit */
 enum exact_mode options_exact(const struct options *o); /* never EXACT_AUTO */

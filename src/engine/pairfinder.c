@@ -37,10 +37,27 @@ struct pairfinder {
     size_t *wanted;             /* wants[i] is of found.at[wanted[i]] */
     size_t wants_cap, wanted_cap;
     struct strbuf plain[2];     /* source and target without tags */
+    struct aligner *aligner;    /* NULL: the system needs none, or there is no
+                                   alignment */
     const struct steering_system *system;
     const struct job *job;      /* of the sentence whose pairs are prepared;
                                    NULL: it needs no comparison */
 };
+
+/* Find the unedited pieces of a pair, and its links if there is an alignment.
+ * The special tokens of the sentence are left out. */
+static enum status pairfinder_align(struct pairfinder *pf, struct str source,
+                                    struct str target,
+                                    struct steering_pair *to, struct err *e)
+{
+    const struct config *c = pf->en->backend->cfg;
+    int before = c->prefix_id >= 0, after = c->suffix_id >= 0;
+
+    assert(pf->job->n_src >= before + after);
+    return steering_pair_align(pf->en, pf->aligner, pf->from.alignment, source,
+                               target, pf->job->src + before,
+                               pf->job->n_src - before - after, to, e);
+}
 
 /* Look up the keys of a pair, or its tokens, and compare it with the sentence
  * if the system needs that. */
@@ -50,13 +67,18 @@ static enum status pairfinder_prepare_pair(struct pairfinder *pf,
                                            struct steering_pair *to,
                                            struct err *e)
 {
-    enum status st = steering_pair_prepare(pf->en, pf->from.keys->cache,
-                                           source,
-                                           target, to, e);
+    enum status st = pf->aligner
+        ? steering_pair_encode(pf->en, source, target, to, e)
+        : steering_pair_prepare(pf->en, pf->from.keys->cache, source, target,
+                                to, e);
 
-    if (st || !pf->job || !(pf->system->needs & NEEDS_FOREIGN)) return st;
-    return steering_pair_compare(pf->en, source, pf->job->src, pf->job->n_src,
-                                 to, e);
+    if (st || !pf->job) return st;
+    if (pf->system->needs & NEEDS_FOREIGN)
+        st = steering_pair_compare(pf->en, source, pf->job->src,
+                                   pf->job->n_src, to, e);
+    if (!st && pf->system->needs & NEEDS_KEPT)
+        st = pairfinder_align(pf, source, target, to, e);
+    return st;
 }
 
 /* ---- pairs from a source ------------------------------------------------- */
@@ -266,6 +288,8 @@ static struct system_options system_options_of(const struct pairfinder *pf)
                                       : options_tau(o, cfg->knn_tau),
         .chunk_lambda = o->chunk_lambda < 0 ? options_lambda(o)
                                             : o->chunk_lambda,
+        .pieces_weight = options_pieces_weight(o),
+        .pieces_normalize = o->pieces_normalize,
         .weigh = { .tau = options_tau(o, cfg->knn_tau),
                    .adapter = o->adapter, .lambda = options_lambda(o) },
     };
@@ -302,6 +326,7 @@ static enum status pairfinder_attach(struct pairfinder *pf, struct sentence *s,
     s->pairset = m;
     if (!pairfinder_steers(pf, m)) return ST_OK;
     m->keys = pf->from.keys;
+    m->needs_no_keys = pf->aligner != NULL;
     m->system = pf->system;
     st = m->system->sentence_new(&m->mixer, &o, &need, e);
     if (st) return st;
@@ -526,6 +551,17 @@ static enum status check_entries(const struct pairfinder *pf, struct err *e)
     return ST_OK;
 }
 
+/* An alignment must know the pieces of the model. */
+static enum status check_alignment(const struct pairfinder *pf, struct err *e)
+{
+    struct word_splitter pieces = { .split = SPLIT_PIECES,
+                                    .subword = pf->en->w->subword,
+                                    .tokenizer = pf->en->w->tokenizer };
+
+    if (!pf->from.alignment) return ST_OK;
+    return align_model_fits(pf->from.alignment, &pieces, "alignment", e);
+}
+
 enum status pairfinder_new(struct pairfinder **out, const struct engine *en,
                            const struct options *o,
                            const struct steering_sources *from,
@@ -547,9 +583,12 @@ enum status pairfinder_new(struct pairfinder **out, const struct engine *en,
     if (!st) st = engine_check_metak(en, o, e);
     if (!st) st = check_learned(pf, e);
     if (!st) st = check_entries(pf, e);
+    if (!st) st = check_alignment(pf, e);
     if (!st)
         st = make_retrieve_query(&pf->o, en, options_pairs(&pf->o), &pf->q, e);
     if (!st) st = retriever_new(&pf->retriever, e);
+    if (!st && pairfinder_needs(pf, NEEDS_KEPT) && from->alignment)
+        st = aligner_new(&pf->aligner, from->alignment, e);
     if (st) pairfinder_free(pf);
     else *out = pf;
     return st;
@@ -559,6 +598,7 @@ void pairfinder_free(struct pairfinder *pf)
 {
     if (!pf) return;
     retriever_free(pf->retriever);
+    aligner_free(pf->aligner);
     matches_release(&pf->found);
     free(pf->wants);
     free(pf->wanted);

@@ -10,6 +10,7 @@
 #ifndef ENGINE_PAIRFINDER_H
 #define ENGINE_PAIRFINDER_H
 
+#include "align/align_model.h"
 #include "engine/pairset.h"
 #include "engine/result.h"
 #include "engine/shared_keys.h"
@@ -29,6 +30,7 @@ struct steering_sources {
     struct shared_keys *keys;   /* of the pairs; NULL: the system has none */
     struct entries *entries;    /* a datastore of all pairs, or NULL */
     struct online_view *online; /* the corrections so far, or NULL */
+    const struct align_model *alignment;        /* of pieces, or NULL */
 };
 
 /* en is borrowed; from and o are copied. */

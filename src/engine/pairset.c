@@ -8,6 +8,7 @@
 
 #include "base/invariant.h"
 #include "base/mem.h"
+#include "knn/unedited.h"
 #include "pair/tags.h"
 
 /* ---- one pair ------------------------------------------------------------ */
@@ -17,6 +18,8 @@ void steering_pair_release(struct steering_pair *p)
     pair_keys_drop(p->keys);
     free(p->ids);
     free(p->foreign);
+    free(p->kept);
+    free(p->links);
     piece_match_release(&p->match);
     free(p->source);
     free(p->target);
@@ -131,6 +134,61 @@ enum status steering_pair_compare(const struct engine *en, struct str source,
     return st;
 }
 
+/* Align the pieces of a pair. */
+static enum status copy_links(struct aligner *a, const struct align_model *m,
+                              const struct pieces *src,
+                              const struct pieces *tgt,
+                              struct steering_pair *to, struct err *e)
+{
+    uint32_t s[PAIR_PIECES], t[PAIR_PIECES];
+    struct word_links links;
+
+    assert(src->n <= PAIR_PIECES && tgt->n <= PAIR_PIECES);
+    for (size_t i = 0; i < src->n; i++)
+        s[i] = align_model_number(m, BITEXT_SOURCE, (uint64_t)src->at[i].id);
+    for (size_t i = 0; i < tgt->n; i++)
+        t[i] = align_model_number(m, BITEXT_TARGET, (uint64_t)tgt->at[i].id);
+    links = aligner_run(a, ALIGN_GROW_DIAG_FINAL_AND, s, src->n, t, tgt->n);
+    to->links = malloc((links.n + 1) * sizeof *to->links);
+    if (!to->links) return err_nomem(e, "translation memory search");
+    if (links.n) memcpy(to->links, links.at, links.n * sizeof *to->links);
+    to->n_links = (int)links.n;
+    return ST_OK;
+}
+
+/* Compare the pieces of a pair's source with the sentence. */
+static enum status find_kept(const struct pieces *source, const int32_t *src,
+                             int n_src, struct steering_pair *to,
+                             struct err *e)
+{
+    int32_t ids[PAIR_PIECES];
+
+    assert(source->n <= PAIR_PIECES);
+    for (size_t i = 0; i < source->n; i++) ids[i] = source->at[i].id;
+    to->kept = malloc(source->n + 1);
+    if (!to->kept) return err_nomem(e, "translation memory search");
+    to->n_kept = (int)source->n;
+    return unedited_find(ids, to->n_kept, src, n_src, to->kept, e);
+}
+
+enum status steering_pair_align(const struct engine *en, struct aligner *a,
+                                const struct align_model *m,
+                                struct str source, struct str target,
+                                const int32_t *src, int n_src,
+                                struct steering_pair *to, struct err *e)
+{
+    struct pieces s = { 0 }, t = { 0 };
+    enum status st = encode_side(en, source, &s, e);
+
+    assert(!to->kept && !to->links);
+    if (!st) st = find_kept(&s, src, n_src, to, e);
+    if (!st && a) st = encode_side(en, target, &t, e);
+    if (!st && a) st = copy_links(a, m, &s, &t, to, e);
+    pieces_release(&s);
+    pieces_release(&t);
+    return st;
+}
+
 enum status steering_pair_prepare(const struct engine *en,
                                   struct key_cache *cache, struct str source,
                                   struct str target, struct steering_pair *to,
@@ -215,6 +273,11 @@ void pairset_drop_keys(struct pairset *r)
         piece_match_release(&r->pairs[i].match);
         r->pairs[i].ids = r->pairs[i].foreign = NULL;
         r->pairs[i].n_foreign = 0;
+        free(r->pairs[i].kept);
+        free(r->pairs[i].links);
+        r->pairs[i].kept = NULL;
+        r->pairs[i].links = NULL;
+        r->pairs[i].n_kept = r->pairs[i].n_links = 0;
     }
 }
 

@@ -8,13 +8,14 @@
  * Invariants:
  *   - A steering_pair holds one reference to its keys, if it has any. Without
  *     keys, ids are the tokens to compute them from, or n_tgt is 0 and the pair
- *     cannot steer.
+ *     cannot steer. If the system needs no keys, pairs have none.
  *   - pairs has n entries in use, then n_alternatives. Alternatives exist only
  *     inside the pairfinder, until it is known whether the sentence is
  *     stored. */
 #ifndef ENGINE_PAIRSET_H
 #define ENGINE_PAIRSET_H
 
+#include "align/aligner.h"
 #include "base/strbuf.h"
 #include "engine/engine.h"
 #include "engine/piece_match.h"
@@ -36,6 +37,12 @@ struct steering_pair {
                                    sentence does not have; NULL: not needed */
     int n_foreign;
     struct piece_match match;   /* of its source with the sentence */
+    uint8_t *kept;              /* [n_kept] which pieces of its source are
+                                   unedited; NULL: not needed */
+    int n_kept;
+    struct word_link *links;    /* [n_links] of its pieces; NULL: there is no
+                                   alignment */
+    int n_links;
     double similarity;
     int64_t pair;               /* its number; 0: given by the caller */
     char *source, *target, *memory;     /* for explanations, or NULL */
@@ -52,6 +59,7 @@ struct pairset {
                                    their sources, which do not steer */
     bool has_texts;             /* all pairs have their texts */
     struct shared_keys *keys;   /* borrowed; where its keys are cached */
+    bool needs_no_keys;         /* the system uses tokens and links only */
     const struct steering_system *system;
     struct mixer *mixer;        /* owned; NULL: nothing steers. It may have a
                                    list of pairs of its own; then n is 0. */
@@ -98,6 +106,14 @@ enum status steering_pair_encode(const struct engine *en, struct str source,
 enum status steering_pair_compare(const struct engine *en, struct str source,
                                   const int32_t *src, int n_src,
                                   struct steering_pair *to, struct err *e);
+/* Set `kept` of a pair: its source is compared with the tokens src [n_src] of
+ * the sentence, which have no special tokens. With an aligner, whose model is
+ * one of pieces, also set `links`. */
+enum status steering_pair_align(const struct engine *en, struct aligner *a,
+                                const struct align_model *m,
+                                struct str source, struct str target,
+                                const int32_t *src, int n_src,
+                                struct steering_pair *to, struct err *e);
 /* Set the id of the pair, and its keys if the cache has them. Otherwise
  * tokenize it. A pair without keys and with n_tgt 0 cannot steer. A cache whose
  * file cannot be read has no keys. */

@@ -55,10 +55,11 @@ struct request_memory {
     struct entries *entries;    /* a datastore of all pairs, or NULL; used only
                                    while the request is prepared */
     struct online_store *online;        /* the corrections so far, likewise */
+    const struct align_model *alignment;        /* of pieces, likewise */
 };
 
-/* Replace the source, its lock and the keys. The datastore and the corrections
- * stay. */
+/* Replace the source, its lock and the keys. The datastore, the corrections
+ * and the alignment stay. */
 static inline void request_memory_set(struct request_memory *to,
                                       const struct request_memory *from)
 {

@@ -120,7 +120,8 @@ static enum status find_pairs(struct service *s, struct request *q,
                               struct result *r, struct err *e)
 {
     struct steering_sources from = { q->memory.source, q->memory.keys,
-                                     q->memory.entries, NULL };
+                                     q->memory.entries, NULL,
+                                     q->memory.alignment };
     pthread_mutex_t *lock = from.source ? q->memory.lock : NULL;
     struct pairfinder *pf = NULL;
     enum status st = from.keys

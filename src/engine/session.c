@@ -62,6 +62,11 @@ void session_set_online(struct session *s, struct online_store *online)
     s->memory.online = online;
 }
 
+void session_set_alignment(struct session *s, const struct align_model *m)
+{
+    s->memory.alignment = m;
+}
+
 struct batch_counts session_counts(struct session *s)
 {
     return workers_stats(service_workers(s->service)).work;

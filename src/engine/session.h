@@ -36,6 +36,8 @@ enum status session_set_memory(struct session *s,
  * none. session_set_memory does not change them. */
 void session_set_entries(struct session *s, struct entries *entries);
 void session_set_online(struct session *s, struct online_store *online);
+/* The same for an alignment of pieces. */
+void session_set_alignment(struct session *s, const struct align_model *m);
 
 /* Translate n texts. Returns the first error; the other texts are translated
  * all the same. */

@@ -221,6 +221,15 @@ enum status stream_set_online(struct stream *s, struct online_store *online,
     return st;
 }
 
+enum status stream_set_alignment(struct stream *s, const struct align_model *m,
+                                 struct err *e)
+{
+    enum status st = stream_flush(s, e);
+
+    if (!st) s->memory.alignment = m;
+    return st;
+}
+
 /* Make the request of a text. */
 static enum status text_new(struct stream *s, const char *text, size_t len,
                             const char *prefix,

@@ -23,11 +23,14 @@ enum status stream_new(struct stream **out, const struct engine *en,
  * that pushes; waits until all texts pushed before are delivered. */
 enum status stream_set_memory(struct stream *s, const struct request_memory *m,
                               struct err *e);
-/* The same for a datastore and for the corrections so far (session.h). */
+/* The same for a datastore, for the corrections so far, and for an alignment
+ * (session.h). */
 enum status stream_set_entries(struct stream *s, struct entries *entries,
                                struct err *e);
 enum status stream_set_online(struct stream *s, struct online_store *online,
                               struct err *e);
+enum status stream_set_alignment(struct stream *s, const struct align_model *m,
+                                 struct err *e);
 enum status stream_push(struct stream *s, const char *text, size_t len,
                         const char *prefix, struct err *e);
 /* The same with n pairs to use instead of a search in the memory. */

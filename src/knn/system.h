@@ -25,6 +25,7 @@
 #ifndef KNN_SYSTEM_H
 #define KNN_SYSTEM_H
 
+#include "align/symmetrize.h"
 #include "knn/chunks.h"
 #include "knn/entries.h"
 #include "knn/metak.h"
@@ -41,8 +42,15 @@ enum {
     NEEDS_ENTRIES = 4,          /* a datastore of all pairs (entries), or the
                                    corrections so far (online) */
     NEEDS_ONLINE = 8,           /* the corrections so far */
-    NEEDS_SOURCES = 16          /* a datastore with source tokens */
+    NEEDS_SOURCES = 16,         /* a datastore with source tokens */
+    NEEDS_KEPT = 32             /* which pieces of the pairs' sources are
+                                   unedited, and links if there is an
+                                   alignment; with links, no keys */
 };
+
+/* The largest weight of rewards: e^20 times a probability is more than any
+ * other token can have. */
+enum { PIECES_WEIGHT_MOST = 20 };
 
 /* The options of all systems; each uses those that it lists. Values that come
  * from a preset or the model are filled in. */
@@ -68,6 +76,10 @@ struct system_options {
     int occurrences;            /* of a source token, see source_index.h */
     const struct metak *metak;  /* the network of system adaptive, borrowed
                                    while the mixer is made; NULL: none */
+    double pieces_weight;       /* lambda of rewards, 0 ..
+                                   PIECES_WEIGHT_MOST */
+    bool pieces_normalize;      /* rewarded probabilities are divided by their
+                                   sum */
 };
 
 /* The options of KoK: its own defaults with k and tau. */
@@ -102,7 +114,8 @@ static inline bool has_piece(const int32_t *ids, int n, int32_t id)
 
 /* A pair of the sentence. */
 struct system_pair {
-    struct pair_keys *keys;     /* borrowed for the call */
+    struct pair_keys *keys;     /* borrowed for the call; NULL only with
+                                   NEEDS_KEPT and links */
     float similarity;           /* of its source to the sentence, 0 to 1 */
     const int32_t *foreign;     /* [n_foreign] the pieces of its source that the
                                    sentence does not have; borrowed until
@@ -116,6 +129,15 @@ struct system_pair {
     const float *same_word;     /* [n_match] by piece of its source: how far it
                                    belongs to the same word in both, 0 to 1 */
     int n_match;
+    /* Only with NEEDS_KEPT; borrowed for the call. */
+    const uint8_t *kept;        /* [n_kept] by piece of its source: 1 if it is
+                                   unedited (unedited.h) */
+    int n_kept;
+    const int32_t *target;      /* [n_target] the tokens of its target */
+    int n_target;
+    const struct word_link *links;      /* [n_links] pieces of its source and
+                                   target; NULL: there is no alignment */
+    int n_links;
 };
 
 struct steering_system {

@@ -9,12 +9,13 @@
 #include "knn/learned.h"
 #include "knn/nmt.h"
 #include "knn/sk.h"
+#include "knn/translation_pieces.h"
 #include "knn/vanilla.h"
 
 static const struct steering_system *const systems[] = {
     &nmt_system, &sk_system, &learned_system, &vanilla_system,
     &adaptive_system, &efficient_system, &chunk_system, &fast_system,
-    &kok_system
+    &kok_system, &translation_pieces_system
 };
 enum { N_SYSTEMS = sizeof systems / sizeof *systems };
 _Static_assert((int)N_SYSTEMS <= (int)MOST_SYSTEMS, "raise MOST_SYSTEMS");

@@ -89,7 +89,7 @@ struct token_logit { float logit; int32_t token; };
 /* The most tokens that a projection may ask for. Best tokens: twice the largest
  * beam (64), and a few that search does not use. Listed tokens: those of a
  * mixture (64, see mixer.h), and one that search adds: a forced token. */
-enum { PROJECT_BEST = 136, PROJECT_LISTED = 65 };
+enum { PROJECT_BEST = 136, PROJECT_LISTED = 513 };
 
 /* One row: what is wanted, and the result. With z = logit - max, the model's
  * probability of a token is exp(z) / sum. An array may be NULL if its size

@@ -13,6 +13,15 @@
  * search needs to look at the listed tokens and the model's best tokens only. A
  * row with keep = 1 and no listed tokens costs nothing.
  *
+ * A mixer may also give rewards to listed tokens. Search then uses
+ *
+ *     log p'(v) + reward(v)
+ *
+ * in place of log p'(v). A reward is never negative, so here, too, no token
+ * outside the list can pass one of the model's best tokens. But the sum may be
+ * above 0, and hypotheses may gain by growing; so the mixer says how large a
+ * reward can be (most_reward), and search decides with it when it may stop.
+ *
  * After each pass the batch first calls `ask` of all mixers that have it. There
  * a mixer puts its rows into the queue of a search that the sentences of the
  * pass share, because one search for many rows costs less (struct pass_search).
@@ -54,7 +63,7 @@
 #include "nn/backend.h"
 
 /* The most tokens that a mixture may list. */
-enum { MIXTURE_TOKENS = 64 };
+enum { MIXTURE_TOKENS = 512 };
 _Static_assert((int)PROJECT_LISTED == MIXTURE_TOKENS + 1,
                "the tokens of a mixture and one that search adds");
 
@@ -80,6 +89,8 @@ struct mixture {
     const int32_t *token;       /* [n] the listed tokens, all different, in any
                                    order; `mix` does not change them */
     const float *add;           /* [n] what is added for each of them, >= 0 */
+    const float *reward;        /* [n] of each of them, 0 .. most_reward; NULL:
+                                   there are none */
     /* Guesses for the tokens after the next one, best first, set by `list` or
      * `mix`. Their `token`s are different. Search computes the states of the
      * guessed tokens ahead of time; the result is the same without them. */
@@ -136,7 +147,9 @@ struct vote {
     float share;                /* of the weight; all shares sum to at most 1 */
 };
 /* In the mixture from which the token was chosen, keep was 1 - weight, and
- * add(v) was at least weight * share, summed over the votes for v. */
+ * add(v) was at least weight * share, summed over the votes for v. If the token
+ * got a reward, weight is 1 - exp(-reward) instead: which part of the rewarded
+ * probability the model did not give. There is a vote for each n-gram then. */
 enum { EXPLANATION_REASONS = 3 };
 struct reason {                 /* why the weight is high or low */
     const char *text;           /* a phrase, such as "close state" */
@@ -214,6 +227,7 @@ struct mixer {
                                    enum pass_want */
     struct pass_search *search; /* that `ask` uses, set before the sentence
                                    enters the batch; NULL: none */
+    float most_reward;          /* no reward is larger; set likewise */
 };
 static inline unsigned mixer_want(const struct mixer *m)
 {

@@ -244,6 +244,7 @@ static void batch_enter(struct batch *b, struct lane *l, struct job *j)
     assert(!l->job);
     l->job = j;
     beam_begin(&l->beam, &j->o, j->max_len);
+    if (j->mixer) l->beam.most_reward = (double)j->mixer->most_reward;
     begin_states(b, l);
     j->n_hyps = j->n_passes = 0;
     b->n_busy++;
@@ -442,7 +443,8 @@ static void offer_continuations(struct lane *l)
         const struct state *s = &l->states.at[l->hyp_state[i]];
 
         for (int j = 0; j < s->n; j++)
-            beam_offer(&l->beam, i, s->next[j].token, s->next[j].logprob);
+            beam_offer_rewarded(&l->beam, i, s->next[j].token,
+                                s->next[j].logprob, s->next[j].reward);
     }
 }
 

@@ -98,11 +98,11 @@ static float search_log(double p)
     return (float)log(fmin(p + 1e-9, 1));
 }
 
-/* The part that the mixer adds to a token; -1 for a token it does not list. */
-static double mixer_part(const struct mixture *m, int32_t token)
+/* The index of a token among those that the mixer lists; -1 for others. */
+static int mixture_index(const struct mixture *m, int32_t token)
 {
     for (int i = 0; i < m->n; i++)
-        if (m->token[i] == token) return (double)m->add[i];
+        if (m->token[i] == token) return i;
     return -1;
 }
 
@@ -116,20 +116,23 @@ static bool token_barred(const struct batch *b, int pos, int32_t id)
     return id == c->pad_id || id == c->bos_id;
 }
 
-/* Add a continuation with this logit to the state of a row. */
+/* Add a continuation with this logit to the state of a row. `at` is the index
+ * of the token in the mixture, or -1. */
 static void add_continuation(struct batch *b, int row, int32_t token,
-                             float logit)
+                             float logit, int at)
 {
     const struct projection *p = &b->projected[row];
+    const struct mixture *m = &b->mix[row];
     struct state *s = b->row_state[row];
-    double add = mixer_part(&b->mix[row], token);
+    double add = at < 0 ? 0 : (double)m->add[at];
+    float reward = at < 0 || !m->reward ? 0 : m->reward[at];
     double model = exp((double)logit - (double)p->max) / (double)p->sum;
-    double mixed = (double)b->mix[row].keep * model;
+    double mixed = (double)m->keep * model;
 
     assert(token >= 0 && token < b->backend->vocab);
     assert(s->n < b->lanes[b->rows[row].lane].states.width);
-    s->next[s->n++] = (struct continuation){ token,
-                                 search_log(add > 0 ? mixed + add : mixed) };
+    s->next[s->n++] = (struct continuation){
+        token, search_log(add > 0 ? mixed + add : mixed), reward };
 }
 
 /* Add the tokens that the mixer lists and the model's best tokens. Mixing
@@ -143,12 +146,12 @@ static void add_best_tokens(struct batch *b, const struct lane *l, int row)
 
     for (int j = 0; j < m->n; j++)
         if (!token_barred(b, pos, m->token[j]))
-            add_continuation(b, row, m->token[j], p->listed_logit[j]);
+            add_continuation(b, row, m->token[j], p->listed_logit[j], j);
     for (int j = 0; j < p->n_found && allowed < width; j++) {
         if (token_barred(b, pos, p->best[j].token)) continue;
         allowed++;
-        if (m->n && mixer_part(m, p->best[j].token) >= 0) continue;
-        add_continuation(b, row, p->best[j].token, p->best[j].logit);
+        if (mixture_index(m, p->best[j].token) >= 0) continue;
+        add_continuation(b, row, p->best[j].token, p->best[j].logit, -1);
     }
 }
 
@@ -164,7 +167,8 @@ static void set_continuations(struct batch *b, int row)
     if (only >= 0)
         add_continuation(b, row, only,
                          b->projected[row].listed_logit
-                             [b->projected[row].n_listed - 1]);
+                             [b->projected[row].n_listed - 1],
+                         mixture_index(m, only));
     else
         add_best_tokens(b, l, row);
     s->known = true;

@@ -42,6 +42,7 @@ void beam_begin(struct beam *b, const struct search_options *o, int max_len)
     b->o = o;
     b->t = 0;
     b->max_len = max_len;
+    b->most_reward = 0;
     b->n_nodes = 0;
     b->n_done = b->n_cand = 0;
     b->n_live = 1;
@@ -62,11 +63,18 @@ int beam_width(const struct beam *b)
 
 bool beam_offer(struct beam *b, int from, int32_t token, float logprob)
 {
-    double total = b->live[from].total + (double)logprob;
+    return beam_offer_rewarded(b, from, token, logprob, 0);
+}
+
+bool beam_offer_rewarded(struct beam *b, int from, int32_t token,
+                         float logprob, float reward)
+{
+    double total = b->live[from].total + ((double)logprob + (double)reward);
     int cap = beam_width(b), i;
 
     assert(from >= 0 && from < b->n_live && b->n_cand <= cap);
     assert(logprob <= 0);               /* false for NaN too */
+    assert(reward >= 0 && (double)reward <= b->most_reward);
     if (b->n_cand == cap && total <= b->cand[cap - 1].total) return false;
     for (i = b->n_cand < cap ? b->n_cand : cap - 1;
          i > 0 && b->cand[i - 1].total < total; i--)
@@ -137,18 +145,32 @@ static bool ends(const struct beam *b, int i)
                    b->cand[0].total - (EOS_LIMIT - 1) * b->o->prune);
 }
 
+/* The highest score that a live hypothesis with this total can still reach. A
+ * negative total is best divided by the penalty of the longest translation.
+ * With rewards a total can rise, so each length is tried. */
+static double beam_bound(const struct beam *b, double total)
+{
+    double bound = score_of(b, total, b->max_len);
+
+    if (!(b->most_reward > 0)) return bound;
+    for (int n = b->t + 1; n <= b->max_len; n++) {
+        double most = score_of(b, total + (n - b->t) * b->most_reward, n);
+
+        if (most > bound) bound = most;
+    }
+    return bound;
+}
+
 /* Whether no live hypothesis can still change the result. */
 static bool decided(const struct beam *b)
 {
     int need = b->o->early_stop ? b->o->nbest : b->o->beam;
-    double bound;
 
     if (b->n_live == 0 || b->t >= b->max_len) return true;
     if (b->o->lenpen_type == LENPEN_FAIRSEQ && b->n_done >= b->o->beam)
         return true;
     if (b->n_done < need) return false;
-    bound = score_of(b, b->live[0].total, b->max_len);
-    return b->done[need - 1].score > bound;
+    return b->done[need - 1].score > beam_bound(b, b->live[0].total);
 }
 
 bool beam_advance(struct beam *b)
@@ -190,7 +212,9 @@ static void copy_out(const struct beam *b, const struct beam_finished *f,
         h->tokens[--n] = b->nodes[i].token;
         h->logprobs[n] = b->nodes[i].logprob;
     }
-    h->logprob = f->total;
+    h->logprob = 0;             /* in this order it is the total, bit by bit,
+                                   if there are no rewards */
+    for (int i = 0; i < h->n; i++) h->logprob += (double)h->logprobs[i];
     h->score = f->score;
     h->ended = f->ended;
 }

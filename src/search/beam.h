@@ -9,6 +9,10 @@
  * fairseq) accepts EOS only among the best `beam` continuations and stops after
  * `beam` finished hypotheses. A beam of 1 is greedy search.
  *
+ * Hypotheses are ranked by their total: log-probabilities and rewards. What a
+ * live hypothesis can still reach follows from two facts: no log-probability is
+ * above 0, and no reward is above most_reward.
+ *
  * Invariants between steps:
  *   - live[0 .. n_live) and done[0 .. n_done) are sorted, best first; neither
  *     has more than `beam` entries.
@@ -24,7 +28,8 @@
 #include "search/job.h"
 
 struct beam_candidate {         /* continuation of live hypothesis `from` */
-    double total;               /* log-probability of all tokens */
+    double total;               /* log-probability of all tokens, with their
+                                   rewards (nn/mixer.h) */
     float logprob;              /* of the token alone */
     int32_t token;
     int from;
@@ -39,6 +44,7 @@ struct beam {
     int32_t eos;
     int t;                      /* tokens so far */
     int max_len;                /* of the sentence */
+    double most_reward;         /* of a token; 0: there are no rewards */
     int cap_beam, cap_len;      /* largest beam and max_len */
     struct beam_node *nodes;    /* tree of all tokens taken so far */
     int n_nodes;
@@ -57,7 +63,8 @@ enum status beam_init(struct beam *b, int max_beam, int max_len, int32_t eos,
 void beam_release(struct beam *b);
 
 /* Begin a sentence whose translation has at most max_len tokens. o is borrowed
- * until the next sentence begins. */
+ * until the next sentence begins. There are no rewards; to have some, set
+ * most_reward then. */
 void beam_begin(struct beam *b, const struct search_options *o, int max_len);
 /* The last token of live hypothesis i; -1 before the first. */
 int32_t beam_token(const struct beam *b, int i);
@@ -65,6 +72,9 @@ int32_t beam_token(const struct beam *b, int i);
 /* Offer a continuation of live hypothesis `from`. Returns false when it is not
  * among the best: offer the tokens of a row best first, and stop then. */
 bool beam_offer(struct beam *b, int from, int32_t token, float logprob);
+/* The same for a token with a reward, 0 .. most_reward. */
+bool beam_offer_rewarded(struct beam *b, int from, int32_t token,
+                         float logprob, float reward);
 /* The most candidates that a row needs to offer. */
 int beam_width(const struct beam *b);
 

@@ -31,7 +31,8 @@ struct hypothesis {
     float *attention;           /* [n][n_src] or NULL */
     int n;
     bool ended;                 /* false: cut off by the length limit */
-    double logprob, score;
+    double logprob;             /* the sum of logprobs */
+    double score;               /* with rewards and the length penalty */
 };
 
 struct sentence;                /* of the engine */

@@ -22,7 +22,7 @@
 #include "base/err.h"
 #include "nn/mixer.h"
 
-struct continuation { int32_t token; float logprob; };
+struct continuation { int32_t token; float logprob, reward; };
 
 struct state {
     int32_t token;              /* the last token of the beginning */

@@ -15,7 +15,7 @@ system sends (SIGXFSZ) does not end the program.
   skmt: cannot write to standard output
   [1]
   $ (ulimit -f 1; skmt translate ja --beam 1 --html page.html > /dev/null)
-  skmt: --html has nothing to explain without --memory or --pairs
+  skmt: --html has nothing to explain without --memory, --pairs or --datastore
   skmt: writing page.html: File too large
   [1]
   $ skmt tm create a.tm > /dev/null; printf 'Ja\tYes\n' | skmt tm add a.tm > /dev/null

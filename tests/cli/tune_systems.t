@@ -43,6 +43,11 @@ Other systems have options of their own.
   chunk 2 k lambda tau chunk-lambda chunk-tau bleu chrf
   $ skmt tune -M my.tm --dev dev.tsv --m 1,4 --k 2,4 --system learned | sed -n 's/^Settings tried: //p'
   4, m and k first
+  $ skmt align -q --pieces "$SKMT_MODEL" --memory my.tm --save my.align --print none; skmt tune -M my.tm --alignment my.align --dev dev.tsv --m 1,4 --pieces-weight 0.5,1 --system pieces -o best | sed -n 's/^Settings tried: //p'; grep -v '^#' best | sed 's/ = .*//'
+  4, m and pieces-weight first
+  matches
+  pieces-weight
+  system
   $ skmt tune --datastore my.knn --dev dev.tsv --k 2 --lambda 0.3 --tau 10,20 --full | sed -n 's/^Settings tried: //p; / at /p' | sed 's/k 2, lambda 0.3/S/'
   2, all combinations
   k and lambda at tau 10

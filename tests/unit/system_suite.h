@@ -46,6 +46,9 @@ struct system_fix {             /* a mixer that is ready to decode */
     struct mixer *mixer;
 };
 
+/* Option pieces-normalize in system_suite_options. */
+static bool suite_normalizes;
+
 static inline struct system_options system_suite_options(
     const struct backend *b)
 {
@@ -60,6 +63,7 @@ static inline struct system_options system_suite_options(
         .k = 2, .eos = b->cfg->eos_id, .trust = &trust, .model_tau = 100,
         .metak = &metak, .cache = 0.01, .occurrences = 8,
         .chunk = { 4, 2, 2, 64 }, .chunk_tau = 50, .chunk_lambda = 0.4,
+        .pieces_weight = 4, .pieces_normalize = suite_normalizes,
         .weigh = { .tau = 100, .adapter = ADAPTER_DISTANCE, .lambda = 0.5 } };
 }
 
@@ -176,6 +180,10 @@ static inline void system_fix_keys(struct system_fix *f)
     /* Every sentence has at least two tokens. */
     static const int32_t match[] = { 0, 1, 1 };
     static const float same_word[] = { 1, 0.75f, 0.75f };
+    /* The second piece is edited. It translates the third word. */
+    static const uint8_t kept[] = { 1, 0, 1 };
+    static const struct word_link links[] = { { 0, 0 }, { 0, 1 }, { 1, 2 },
+                                              { 2, 3 }, { 2, 4 } };
     struct key_builder_options ko = { .rows = 64, .type = KEY_F32 };
     struct key_pair pairs[SYSTEM_PAIRS];
     struct key_builder *kb = NULL;
@@ -196,7 +204,9 @@ static inline void system_fix_keys(struct system_fix *f)
     for (int i = 0; i < SYSTEM_PAIRS; i++)
         f->pairs[i] = (struct system_pair){
             .keys = pairs[i].keys, .similarity = 0.9f - 0.2f * (float)i,
-            .match = match, .same_word = same_word, .n_match = 3 };
+            .match = match, .same_word = same_word, .n_match = 3,
+            .kept = kept, .n_kept = 3, .target = f->tgt[i],
+            .n_target = SYSTEM_TARGET, .links = links, .n_links = 5 };
 }
 
 /* Make a mixer for the first n pairs of f. */
@@ -271,7 +281,7 @@ static inline void check_mixture(const struct backend *b,
     CHECK(m->n >= 0 && m->n <= MIXTURE_TOKENS);
     for (int i = 0; i < m->n; i++) {
         CHECK(m->token[i] >= 0 && m->token[i] < b->vocab);
-        CHECK(m->add[i] >= 0);
+        CHECK(m->add[i] >= 0 && (!m->reward || m->reward[i] >= 0));
         sum += (double)m->add[i];
         for (int k = 0; k < i; k++) CHECK(m->token[k] != m->token[i]);
     }
@@ -366,7 +376,17 @@ struct system_seen {
     int n;
     int32_t token[MIXTURE_TOKENS];
     float add[MIXTURE_TOKENS];
+    double reward;              /* of the token that follows; -1: the mixer
+                                   gives no rewards */
 };
+
+static inline double system_reward(const struct mixture *m, int32_t token)
+{
+    if (!m->reward) return -1;
+    for (int i = 0; i < m->n; i++)
+        if (m->token[i] == token) return (double)m->reward[i];
+    return 0;
+}
 
 /* What is added to a token; -1 if it is not listed. */
 static inline double system_added(const struct system_seen *s, int32_t token)
@@ -397,6 +417,8 @@ static inline void system_watch(struct system_fix *f, struct executor *x,
         system_mix(f, x, &in, &m);
         seen[t].keep = (double)m.keep;
         seen[t].n = m.n;
+        seen[t].reward = system_reward(&m, f->tgt[0][t]);
+        CHECK(seen[t].reward <= (double)f->mixer->most_reward);
         if (m.n) memcpy(seen[t].token, m.token, (size_t)m.n * sizeof *m.token);
         if (m.n) memcpy(seen[t].add, m.add, (size_t)m.n * sizeof *m.add);
     }
@@ -442,7 +464,10 @@ static inline void check_votes(const struct system_fix *f,
 
     CHECK(why->weight >= 0 && why->weight <= 1);
     CHECK(why->n >= 0 && (why->n == 0 || why->weight > 0));
-    if (seen) CHECK_NEAR(why->weight, 1 - seen->keep, 1e-4);
+    if (seen && seen->reward < 0)
+        CHECK_NEAR(why->weight, 1 - seen->keep, 1e-4);
+    else if (seen && f->system->needs & NEEDS_KEPT)
+        CHECK_NEAR(why->weight, 1 - exp(-seen->reward), 1e-4);
     for (int i = 0; i < why->n; i++) {
         const struct vote *v = &why->votes[i];
         int pair = system_voting_pair(m, v);
@@ -458,7 +483,7 @@ static inline void check_votes(const struct system_fix *f,
         for (int k = 0; k < why->n; k++)
             if (why->votes[k].token == v->token)
                 same += (double)why->votes[k].share;
-        if (seen)
+        if (seen && seen->reward < 0)
             CHECK((double)why->weight * same <
                   system_added(seen, v->token) + 1e-4);
     }
@@ -686,6 +711,11 @@ static inline void suite_rejects(const struct steering_system *system,
     o = good;
     o.repeat_votes = -1;
     check_rejected(system, "repeat-votes", &o);
+    for (int i = 0; i < 2; i++) {
+        o = good;
+        o.pieces_weight = i ? NAN : -0.1;
+        check_rejected(system, "pieces-weight", &o);
+    }
     system_fix_close(&f);
 }
 
@@ -701,8 +731,10 @@ static inline void suite_frees(const struct steering_system *system,
     struct err e;
 
     system_fix_open(&f, system, b);
+    /* A system that needs no more than the tokens of pairs copies them. */
     CHECK(system_keys_released(&f) ==
-          !(system->needs & (NEEDS_PAIRS | NEEDS_ONLINE)));
+          (!(system->needs & (NEEDS_PAIRS | NEEDS_ONLINE)) ||
+           system->needs & NEEDS_KEPT));
     o.entries = &f.entries.s;
     o.online = f.online;
     CHECK_OK(system->sentence_new(&m, &o, &s, &e), &e);

@@ -256,6 +256,8 @@ TEST(steering_options_have_a_list_of_their_own)
         { "chunk-tau", "0", "12.5", "-1" },
         { "chunk-lambda", "-1", "1", "1.1" },
         { "occurrences", "512", "1", "0" },
+        { "pieces-weight", "-1", "0.5", "21" },
+        { "pieces-normalize", "0", "1", "x" },
         { "exact", "auto", "steer", "" },
         { "draft", "8", "0", "65" },
         { "key-cache", "256M", "1G", "1X" },

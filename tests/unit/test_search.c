@@ -106,6 +106,8 @@ struct language {
     int vocab;                  /* EOS is token 0 */
     double end;                 /* added to the score of EOS */
     double sharp;               /* spread of the scores */
+    double reward;              /* the largest one of a token; 0: none */
+    double claimed;             /* what the beam is told */
 };
 
 struct text { int32_t id[MAX_LEN]; float lp[MAX_LEN]; int n; };
@@ -270,6 +272,14 @@ static struct answer by_the_book(const struct language *g,
 
 /* ---- the beam under test --------------------------------------------- */
 
+/* The reward of a token, which depends on the text before it. */
+static float reward_of(const struct language *g, const struct text *t, int v)
+{
+    int last = t->n ? t->id[t->n - 1] : 1;
+
+    return v ? (float)(g->reward * ((v * 5 + last * 3 + t->n) % 4) / 3) : 0;
+}
+
 /* Offer the tokens of one row to the beam, best first, until it takes no
  * more. */
 static void offer_row(struct beam *b, int from, const struct text *t,
@@ -287,10 +297,15 @@ static void offer_row(struct beam *b, int from, const struct text *t,
         int best = -1;
 
         for (int v = 0; v < g->vocab; v++)
-            if (!given[v] && (best < 0 || lp[v] > lp[best])) best = v;
+            if (!given[v] &&
+                (best < 0 || lp[v] + reward_of(g, t, v) >
+                             lp[best] + reward_of(g, t, best)))
+                best = v;
         given[best] = true;
         if (lp[best] == -INFINITY) return;
-        if (!beam_offer(b, from, best, lp[best])) return;
+        if (!beam_offer_rewarded(b, from, best, lp[best],
+                                 reward_of(g, t, best)))
+            return;
     }
 }
 
@@ -361,6 +376,7 @@ static struct answer by_this_beam(struct beam *b, const struct language *g,
     memset(&a, 0, sizeof a);
     memset(live, 0, sizeof live);
     beam_begin(b, o, max_len);
+    b->most_reward = g->claimed;
     for (; !decided; a.steps++) {
         for (int i = 0; i < b->n_live; i++) offer_row(b, i, &live[i], g);
         decided = beam_advance(b);
@@ -489,6 +505,34 @@ static void check_early(enum lenpen type)
 TEST(early_stop_changes_no_answer_gnmt) { check_early(LENPEN_GNMT); }
 TEST(early_stop_changes_no_answer_fairseq) { check_early(LENPEN_FAIRSEQ); }
 
+/* With rewards, a hypothesis can gain by growing. A beam that knows how large
+ * they are must give the answers of one that never stops. */
+TEST(early_stop_with_rewards_changes_no_answer)
+{
+    static const double rewards[] = { 0.05, 0.3, 1, 4 };
+    long stopped = 0, above = 0;
+
+    for (uint64_t i = 0; i < CASES; i++) {
+        struct language g;
+        struct search_options o;
+        int max_len = make_case(i, &g, &o, LENPEN_GNMT);
+        struct answer want, got;
+
+        g.reward = rewards[i % COUNT(rewards)];
+        g.claimed = 1e9;
+        want = by_the_beam(&g, &o, max_len);
+        o.early_stop = true;
+        g.claimed = (double)(float)g.reward;
+        got = by_the_beam(&g, &o, max_len);
+        if (!same(&got, &want))
+            test_fail(__FILE__, __LINE__, "case %llu: beam %d, %d-best: the "
+                      "answer differs", (unsigned long long)i, o.beam, o.nbest);
+        stopped += got.steps < want.steps;
+        above += got.n && got.best[0].score > 0;
+    }
+    CHECK(stopped > CASES / 20 && above > CASES / 20);
+}
+
 /* A beam that has room for more serves searches of any size, one after the
  * other, with the options of each. */
 TEST(a_beam_may_have_more_room_than_a_search_needs)
@@ -608,7 +652,7 @@ TEST(greedy_takes_the_best)
  * answer. */
 TEST(the_limit_cuts_the_best_live_one)
 {
-    struct language g = { 4, 5, -50, 1 };
+    struct language g = { .seed = 4, .vocab = 5, .end = -50, .sharp = 1 };
     struct search_options o = plain_options(3);
     struct answer a;
 

@@ -48,6 +48,20 @@ TEST(every_system_passes_the_suite_on_the_toy_backend)
     with_toy(check_all_systems);
 }
 
+/* Normalized rewards are a mixture like any other. */
+static void check_normalized_pieces(const struct backend *b)
+{
+    suite_normalizes = true;
+    suite_mixes(system_named("pieces"), b);
+    suite_normalizes = false;
+}
+
+TEST(normalized_pieces_are_mixtures)
+{
+    with_cpu(check_normalized_pieces);
+    with_toy(check_normalized_pieces);
+}
+
 static void check_toy_system(const struct backend *b)
 {
     system_suite(&toy_system, b);
