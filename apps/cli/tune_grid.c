@@ -272,8 +272,7 @@ static skmt_status use_memory(skmt_stream *stream, const struct steering *s,
 {
     skmt_status st = skmt_stream_use(stream, NULL, s->keys, err);
 
-    if (st || !s->ds) return st;
-    st = skmt_stream_use_datastore(stream, s->ds, err);
+    if (!st) st = skmt_stream_use_datastore(stream, s->ds, err);
     if (st) return st;
     return skmt_stream_use_alignment(stream, s->aligner, err);
 }
