@@ -332,7 +332,7 @@ static inline void store_spill(const char *path, const void *bytes, size_t n)
     FILE *f = fopen(path, "wb");
 
     if (!CHECK(f != NULL)) return;
-    CHECK_INT(fwrite(bytes, 1, n, f), n);
+    if (n) CHECK_INT(fwrite(bytes, 1, n, f), n);
     CHECK(!fclose(f));
 }
 

@@ -384,6 +384,7 @@ TEST(foreign_files_are_refused)
     check_message(&x, &other, ST_VERSION, "another model");
     check_message(&x, &wide, ST_FORMAT, "not those of the model");
     bytes = store_slurp(x.path, &n);
+    if (!CHECK(bytes && n >= 2 * DATASTORE_PAGE)) return;
     for (int i = 0; i < 2; i++) bytes[i * DATASTORE_PAGE + 12] = 2;
     store_spill(x.path, bytes, n);
     check_message(&x, NULL, ST_VERSION, "version 2");
