@@ -114,6 +114,25 @@ static int check_system(const struct learn_call *c)
     return EXIT_DONE;
 }
 
+/* Few corrections deserve less weight than a datastore of all pairs (Wang et
+ * al. 2022 use these values online). */
+static int set_online_defaults(struct learn_call *c)
+{
+    static const char *const set[][3] = { { "lambda", "-1", "0.2" },
+                                          { "tau", "0", "10" } };
+    skmt_error err;
+
+    if (strcmp(skmt_options_get(c->options, "system"), "vanilla"))
+        return EXIT_DONE;
+    for (size_t i = 0; i < sizeof set / sizeof *set; i++) {
+        if (strcmp(skmt_options_get(c->options, set[i][0]), set[i][1]))
+            continue;
+        if (skmt_options_set(c->options, set[i][0], set[i][2], &err))
+            return complain(EXIT_TROUBLE, "%s", err.message);
+    }
+    return EXIT_DONE;
+}
+
 /* Set the options of the settings file and of the command line. With --adapt
  * the file need not exist. */
 static int set_learn_options(struct learn_call *c, struct args a)
@@ -128,6 +147,7 @@ static int set_learn_options(struct learn_call *c, struct args a)
     if (!network) status = complain(EXIT_TROUBLE, "out of memory");
     if (!status) status = args_set_engine(a, c->options);
     if (!status) status = check_system(c);
+    if (!status) status = set_online_defaults(c);
     if (!status) status = learn_adapt_check(c, network);
     free(network);
     return status;

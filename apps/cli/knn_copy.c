@@ -139,6 +139,23 @@ int cmd_knn_reduce(struct knn_call *c)
     return print_sizes(c, path);
 }
 
+/* Candidates of an index whose exact distances are computed, for each
+ * neighbor: more than to translate, so that entries with equal keys are
+ * found. */
+#define MERGE_RERANK 16
+
+static int use_merge_index(struct knn_call *c)
+{
+    const char *index = knn_value(c, "index");
+    skmt_error err;
+
+    if (!index) return EXIT_DONE;
+    if (skmt_datastore_use_index(c->ds, index, 0, MERGE_RERANK, &err))
+        return knn_failed(c, &err);
+    record_index(index, 0, MERGE_RERANK);
+    return EXIT_DONE;
+}
+
 int cmd_knn_merge(struct knn_call *c)
 {
     const char *path = knn_value(c, "output");
@@ -149,6 +166,7 @@ int cmd_knn_merge(struct knn_call *c)
 
     if (!status) status = reduction_options(c, &how);
     if (!status) status = start_copy(c, path);
+    if (!status) status = use_merge_index(c);
     if (status) return status;
     how.k = (int)k;
     if (skmt_datastore_merge(c->ds, path, &how, knn_show_progress, c, &removed,

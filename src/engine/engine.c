@@ -253,7 +253,6 @@ struct options engine_resolve(const struct engine *en,
     r.k = options_k(&set);
     r.lambda = options_lambda(&set);
     r.cache = options_cache(&set);
-    if (r.chunk_tau <= 0) r.chunk_tau = options_preset_tau(&set);
     if (r.chunk_lambda < 0) r.chunk_lambda = r.lambda;
     r.knn_eos = options_knn_eos(&set);
     r.eos_votes = options_eos_abstains(&set) ? EOS_ABSTAINS : EOS_COUNTS;
@@ -266,6 +265,7 @@ struct options engine_resolve(const struct engine *en,
     if (!en) return r;
     options_set(&r, "system", options_system(&set), NULL);
     r.tau = options_tau(&set, en->w->cfg.knn_tau);
+    r.chunk_tau = options_chunk_tau(&set, en->w->cfg.knn_tau);
     r.max_source = engine_max_source(en, &set);
     return r;
 }

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <locale.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -521,6 +522,15 @@ double options_tau(const struct options *o, double model_tau)
 double options_preset_tau(const struct options *o)
 {
     return preset_of(o)->tau;
+}
+
+/* Distances are not squared between two searches. tau grows with the square of
+ * the length of states, and this with its root. The factor was chosen on dev
+ * lines (docs/systems.md). */
+double options_chunk_tau(const struct options *o, double model_tau)
+{
+    return o->chunk_tau > 0 ? o->chunk_tau
+                            : sqrt(options_tau(o, model_tau)) / 4;
 }
 
 double options_lambda(const struct options *o)

@@ -156,6 +156,7 @@ int options_k(const struct options *o);
 double options_tau(const struct options *o, double model_tau);
 /* The tau of the preset or the system; 0: that of the model. */
 double options_preset_tau(const struct options *o);
+double options_chunk_tau(const struct options *o, double model_tau);
 double options_lambda(const struct options *o);
 double options_cache(const struct options *o);  /* 0: none */
 bool options_knn_eos(const struct options *o);

@@ -284,8 +284,7 @@ static struct system_options system_options_of(const struct pairfinder *pf)
         .metak = o->metak.is_set ? &o->metak.net : NULL,
         .cache = options_cache(o), .occurrences = o->occurrences,
         .chunk = { o->chunk, o->chunk_first, o->chunk_longest, o->chunk_dims },
-        .chunk_tau = o->chunk_tau > 0 ? o->chunk_tau
-                                      : options_tau(o, cfg->knn_tau),
+        .chunk_tau = options_chunk_tau(o, cfg->knn_tau),
         .chunk_lambda = o->chunk_lambda < 0 ? options_lambda(o)
                                             : o->chunk_lambda,
         .pieces_weight = options_pieces_weight(o),
