@@ -32,6 +32,16 @@ every system that searches a datastore.
   efficient
   chunk
 
+Merging finds the nearest entries by the index. With all candidates, the result
+is that of the exact search.
+
+  $ skmt knn merge my.knn -k 4 -o exact.knn -q > /dev/null; skmt knn merge my.knn -k 4 --index my.knn.index -o few.knn -q --record r.json; python3 -c 'import json; r = json.load(open("r.json"))["index"]; print(r["rerank"])'; for f in exact few; do skmt knn sample $f.knn -n 4000 --json | sort > $f; done; cmp exact few
+  few.knn: * (glob)
+  16
+  $ skmt knn merge old.knn --index two.index -o few.knn -q > /dev/null; skmt knn merge my.knn --index none -o few.knn
+  skmt: none: No such file or directory
+  [1]
+
 The batch and threads do not matter.
 
   $ skmt translate --datastore my.knn --index two.index --rerank 0 in.txt > a; skmt translate --datastore my.knn --index two.index --rerank 0 --batch 1 in.txt | cmp - a; skmt translate --datastore my.knn --index two.index --rerank 0 --threads 2 in.txt | cmp - a

@@ -633,7 +633,7 @@ begins without any. kok needs corrections to learn from before it uses them.
 
   $ s='Die Katze sitzt auf der Matte.'; t='The cat is sitting upon the rug.'
   > printf "a\t$s\t$t\na\t$s\t$t\na\t$s\t$t\nb\t$s\t$t\n" > rug.tsv
-  $ for y in nmt vanilla kok; do echo $y; skmt learn --simulate rug.tsv --system $y -o - 2> /dev/null; done
+  $ for y in nmt 'vanilla --lambda 0.5' kok; do echo ${y%% *}; skmt learn --simulate rug.tsv --system $y -o - 2> /dev/null; done
   nmt
   The cat is sitting on the mat.
   The cat is sitting on the mat.
@@ -659,7 +659,7 @@ begins without any. kok needs corrections to learn from before it uses them.
 Without --simulate the corrections are stored as usual, and those of an earlier
 run are not searched.
 
-  $ cut -f 2,3 rug.tsv | skmt learn -M rug.tm --system vanilla
+  $ cut -f 2,3 rug.tsv | skmt learn -M rug.tm --system vanilla --lambda 0.5
   The cat is sitting on the mat.
   The cat is sitting upon the rug.
   The cat is sitting upon the rug.
