@@ -13,6 +13,7 @@
 #   make uninstall    remove what make install has installed
 #   make man          update the option lists of the man page
 #   make dist         write build/skmt-VERSION.tar.xz from the last commit
+#   make deb          write build/deb/skmt_VERSION_ARCH.deb, a Debian package
 #   make clean        remove the build folder
 #
 #   SAN=1             build with these sanitizers, in build/san
@@ -284,6 +285,13 @@ dist:
 	@mkdir -p $(BUILD)
 	git archive --prefix=skmt-$(VERSION)/ HEAD | xz > $(BUILD)/skmt-$(VERSION).tar.xz
 
+# The prefix is compiled into the program, so the package has its own build.
+MULTIARCH = $(shell dpkg-architecture -qDEB_HOST_MULTIARCH)
+deb:
+	@scripts/deps build deb
+	+@$(AGAIN) -s BUILD=build/deb PREFIX=/usr LIBDIR=/usr/lib/$(MULTIARCH) all
+	@scripts/deb build/deb $(VERSION)
+
 help:
 	@sed -n 's/^#   //p' Makefile
 
@@ -292,5 +300,5 @@ clean:
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 .PHONY: all unit helpers examples benches fuzzers demo check check-san check-long bench fuzz \
-        man install uninstall dist help clean always
+        man install uninstall dist deb help clean always
 .SECONDARY:
