@@ -22,6 +22,8 @@
 # OUT=dir    where the network, memories and translations go (build/trust)
 # MODEL=file models/de-en.skmt    THREADS=N  2    SKMT=file  build/skmt
 # NETWORK=settings file           OUT/network.settings; "" for the model's own
+# CURVE="20 50"                   rows of PART=curve
+# MATCHES="2 3" NEIGHBORS="4 8"   rows of PART=pairs
 set -eu
 cd "$(dirname "$0")/.."
 shared=${SKMT_SHARED:-../shared} skmt=${SKMT:-build/skmt}
@@ -213,10 +215,10 @@ speed() {       # 120 lines of IT and law, one thread, batch 1
             timed $s plain
             timed $s sk2-warm $keys --preset sk2
             timed $s learned16-warm $keys $learned --matches 16
-            timed $s learned4-warm $keys $learned --matches 4
+            timed $s learned3-warm $keys $learned --matches 3
             timed $s sk2-cold -M "$out/$s.tm" --preset sk2
             timed $s learned16-cold -M "$out/$s.tm" $learned --matches 16
-            timed $s learned4-cold -M "$out/$s.tm" $learned --matches 4
+            timed $s learned3-cold -M "$out/$s.tm" $learned --matches 3
         done
         [ "$i" != 0 ] || : > "$out/times"       # the first round fills caches
     done
@@ -246,7 +248,7 @@ own)
     own "of the memory" 300 ;;
 curve)
     prepare dev; header
-    for n in 20 50 100 200 500; do own "$n pairs" $n; done ;;
+    for n in ${CURVE:-20 50 100 200 500}; do own "$n pairs" $n; done ;;
 drop)
     make_lines
     awk 'NR % 3 == 0' "$out/train.tsv" > "$out/third.tsv"
@@ -256,7 +258,7 @@ pairs)
     prepare dev
     echo "| | IT | Koran | law | mean | IT cold, warm | law cold, warm |"
     echo "|---|---|---|---|---|---|---|"
-    for m in 2 3 4 8 16; do for k in 2 4 8; do pairs_row $m $k; done; done ;;
+    for m in ${MATCHES:-2 3 4 8 16}; do for k in ${NEIGHBORS:-2 4 8}; do pairs_row $m $k; done; done ;;
 *) echo "trust.sh: PART is network, dev, test, own, curve, drop, pairs or \
 speed" >&2
    exit 2 ;;
