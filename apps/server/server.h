@@ -5,6 +5,7 @@
 #ifndef SERVER_SERVER_H
 #define SERVER_SERVER_H
 
+#include "common/args.h"
 #include "skmt.h"
 
 struct settings;                /* settings.h */
@@ -27,6 +28,11 @@ struct server {
 
 enum server_state { SERVER_LOADING, SERVER_READY, SERVER_STOPPING };
 int server_state(const struct server *s);
+
+/* The options of "skmt serve", and those of the library that are accepted
+ * beside them (settings.def). */
+extern const struct opt serve_options[];
+int serve_option_describe(int i, skmt_option_info *out);
 
 /* Runs "skmt serve" until SIGTERM or SIGINT. Returns an exit status. */
 int serve_run(int argc, char **argv);
