@@ -1,0 +1,2 @@
+/* marks.c - finds placeholders and puts them back. */
+#include "marks.h"
