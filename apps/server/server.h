@@ -34,7 +34,8 @@ int server_state(const struct server *s);
 extern const struct opt serve_options[];
 int serve_option_describe(int i, skmt_option_info *out);
 
-/* Runs "skmt serve" until SIGTERM or SIGINT. Returns an exit status. */
-int serve_run(int argc, char **argv);
+/* Runs "skmt serve" until SIGTERM or SIGINT. help: prints the help page for
+ * option --help. Returns an exit status. */
+int serve_run(int argc, char **argv, int (*help)(void));
 
 #endif

@@ -50,10 +50,10 @@ const struct opt serve_options[] = {
     NO_MORE_OPTIONS
 };
 
-enum setting_kind { IS_TEXT, IS_LIST, IS_FLAG, IS_NUMBER, IS_SIZE, IS_WORD };
+enum serve_kind { IS_TEXT, IS_LIST, IS_FLAG, IS_NUMBER, IS_SIZE, IS_WORD };
 struct setting {
     const char *name;
-    enum setting_kind kind;
+    enum serve_kind kind;
     size_t at;                  /* of the field in struct settings */
     int64_t low, high;
     const char *words, *fallback;
@@ -99,7 +99,7 @@ int serve_option_describe(int i, skmt_option_info *out)
     return 0;
 }
 
-/* ---- reading a value ------------------------------------------------------ */
+/* ---- reading a value ---------------------------------------------------- */
 
 struct settings_reader {
     struct settings *s;
@@ -253,7 +253,7 @@ static bool settings_defaults(struct settings *s)
         || !complain(1, "%s", err.message);
 }
 
-/* ---- items of the file and of the environment ----------------------------- */
+/* ---- items of the file and of the environment --------------------------- */
 
 struct setting_item {
     char *where;                /* "FILE:LINE", or the name of the variable */
@@ -413,11 +413,11 @@ static int environment_read(struct settings_reader *rd)
     return status;
 }
 
-/* ---- applying ------------------------------------------------------------- */
+/* ---- applying ----------------------------------------------------------- */
 
 /* Set the values of a list, which are separated by commas. */
-static bool apply_list(struct settings_reader *rd, const struct setting_item *it,
-                       struct refusal *r)
+static bool apply_list(struct settings_reader *rd,
+                       const struct setting_item *it, struct refusal *r)
 {
     char *copy = strdup(it->value), *rest = copy, *part;
     bool ok = copy || refuse(r, "out of memory");
@@ -439,7 +439,8 @@ static int apply_item(struct settings_reader *rd, int i)
     struct refusal r;
 
     if (it->own < 0) return EXIT_DONE;
-    if (!strcmp(it->name, "new-key") || (in_file && !strcmp(it->name, "config")))
+    if (!strcmp(it->name, "new-key") ||
+        (in_file && !strcmp(it->name, "config")))
         return item_failed(it, "%s can be given on the command line only",
                            it->name);
     rd->source = in_file ? 1 : 2;
@@ -489,14 +490,15 @@ static int apply_options(struct settings_reader *rd, const struct args *a)
             status = item_failed(&rd->items[i], "%s", err.message);
     if (!status) status = args_set_engine(*a, s->options);
     if (status) return status;
-    if (s->threads == 0) s->threads = cpus < 1 ? 1 : cpus > 256 ? 256 : (int)cpus;
+    if (s->threads == 0)
+        s->threads = cpus < 1 ? 1 : cpus > 256 ? 256 : (int)cpus;
     snprintf(threads, sizeof threads, "%d", s->threads);
     if (skmt_options_set(s->options, "threads", threads, &err))
         return complain(EXIT_USAGE, "--%s", err.message);
     return EXIT_DONE;
 }
 
-/* ---- checks --------------------------------------------------------------- */
+/* ---- checks ------------------------------------------------------------- */
 
 static int check_keys(struct settings *s)
 {
@@ -562,7 +564,7 @@ static int settings_check(struct settings *s)
     return choose_data(s);
 }
 
-/* ---- all ------------------------------------------------------------------ */
+/* ---- all ---------------------------------------------------------------- */
 
 /* Get the name of the configuration file. It is given in the environment or on
  * the command line. */
