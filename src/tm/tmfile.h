@@ -99,6 +99,11 @@ enum status tmfile_delete_where(struct tmfile *t, const struct pair_filter *f,
                                 int64_t *n, struct err *e);
 enum status tmfile_get(struct tmfile *t, int64_t id, struct pair *out,
                        struct err *e);
+/* See store_find_unit. The file gets an index of units if it can be written and
+ * no transaction is open. */
+enum status tmfile_find_unit(struct tmfile *t, int64_t memory,
+                             struct str unit, int64_t after, int64_t *id,
+                             struct err *e);
 enum status tmfile_cursor_open(struct pair_cursor **out, struct tmfile *t,
                                const struct pair_filter *f, struct err *e);
 /* The head of the newest file that was imported in a format; see
