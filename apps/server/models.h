@@ -20,8 +20,6 @@ struct served_model {
     skmt_model *model;
     skmt_service *service;
     skmt_keys *keys;            /* shared; with the key file, if there is one */
-    const skmt_options *options;        /* of requests without their own; with
-                                           all settings of the server */
 };
 
 /* Opens the models of the settings and starts their services. Two models of the
