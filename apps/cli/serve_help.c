@@ -33,8 +33,8 @@ const char serve_page[] =
 "\n"
 "The server listens at once and answers 503 until the model is loaded; then\n"
 "it prints its address on standard error. /ready tells whether it is loaded.\n"
-"SIGTERM and Ctrl-C make it finish the requests that it has and exit; a second\n"
-"signal ends it at once. SIGHUP makes it read the keys again. Each request\n"
-"becomes a line of JSON on standard error, without its texts.\n"
+"SIGTERM and Ctrl-C make it finish the requests that it has and exit; a\n"
+"second signal ends it at once. SIGHUP makes it read the keys again. Each\n"
+"request becomes a line of JSON on standard error, without its texts.\n"
 "\n"
 "The translation options are the defaults of all requests.\n";
