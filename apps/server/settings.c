@@ -358,7 +358,7 @@ static int file_line(struct settings_reader *rd, const struct input_line *line)
     snprintf(where, sizeof where, "%s:%llu", line->file,
              (unsigned long long)line->number);
     equals = strchr(name, '=');
-    if (!equals || memchr(line->text, 0, line->len)) {
+    if (!equals || equals == name || memchr(line->text, 0, line->len)) {
         fprintf(stderr, "%s: expected 'name = value'\n", where);
         return EXIT_USAGE;
     }
