@@ -524,10 +524,17 @@ TEST(a_cursor_may_begin_after_a_pair)
     int64_t ids[6], after[] = { 0, 0, -1, 1000000 };
     const int want[] = { 3, 2, 3, 0 };
     struct scratch s;
+    skmt_error err;
     skmt_tm *tm;
 
     REQUIRE(scratch_make(&s));
     tm = open_tm(&s, SKMT_TM_CREATE);
+    for (int i = 0; i < 2; i++) {
+        skmt_tm_info memory = SKMT_INIT(skmt_tm_info);
+
+        memory.name = i ? "odd" : "even";
+        OK(skmt_tm_create(tm, &memory, &err));
+    }
     for (int i = 0; i < 6; i++)
         OK(skmt_tm_add(tm, i % 2 ? "odd" : "even", "a", "t", &ids[i], &err));
     after[1] = ids[1];
