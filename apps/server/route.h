@@ -52,12 +52,26 @@ struct routing {
     const struct api *api;      /* never NULL; that of the errors */
     const struct route *route;  /* NULL: see `why` */
     enum fail_kind why;         /* FAIL_PATH or FAIL_METHOD */
-    const char *allow;          /* with FAIL_METHOD: the methods of the path */
+    const char *method;         /* static: the one that was asked for, in
+                                   ModernMT's API perhaps by a header; HEAD is
+                                   "GET" */
+    const char *path;           /* after the prefix; in the path that was
+                                   given, or static */
+    char allow[64];             /* with FAIL_METHOD: the methods of the path */
 };
 /* Finds the route of a percent-decoded path. `header` returns a header of the
- * request or NULL, `langpair` says whether the query has that argument. */
+ * request or NULL; a name such as "MMT-*" means any that begins so. `langpair`
+ * says whether the query has that argument. */
 struct routing route_find(const char *method, const char *path, bool langpair,
                           const char *(*header)(void *user, const char *name),
                           void *user);
+
+/* Cuts the path of a routing with a route, which is a copy, at the places of
+ * the template. *rest gets what "*" matched, or "". Returns the number of
+ * parts. The strings are in `path`. */
+enum { ROUTE_PARTS = 8 };
+struct route_part { const char *name, *value; };
+int route_split(const struct route *r, char *path,
+                struct route_part parts[ROUTE_PARTS], const char **rest);
 
 #endif
