@@ -27,9 +27,11 @@ static void deepl_reply(struct call *c, json_t *json)
 static void deepl_fail(struct call *c, const struct failure *f)
 {
     int status = f->status ? f->status : fail_status(f->kind);
-    const char *message = f->message;
+    bool path = f->kind == FAIL_PATH;
+    char message[sizeof f->message + 1];
 
-    if (f->kind == FAIL_PATH) message = "Not found";
+    snprintf(message, sizeof message, "%s%s", path ? "Not found" : f->message,
+             path ? "" : ".");
     if (!f->status && f->kind == FAIL_NO_KEY) status = 403;
     if (!f->status && f->kind == FAIL_UNSUPPORTED) status = 404;
     call_set_header(c, "X-Trace-ID", call_id(c));
@@ -39,7 +41,7 @@ static void deepl_fail(struct call *c, const struct failure *f)
 /* An argument whose value is refused, in the words that DeepL has for it. */
 static void deepl_refuse(struct call *c, const char *argument)
 {
-    call_fail_field(c, argument, "Value for '%s' not supported.", argument);
+    call_fail_field(c, argument, "Value for '%s' not supported", argument);
 }
 
 /* "de" in upper case. */
@@ -82,7 +84,8 @@ static bool deepl_check(struct call *c, const char *argument,
     return false;
 }
 
-static bool deepl_languages_of(struct call *c, struct wish *w)
+static bool deepl_pair(struct call *c, const struct text_list *texts,
+                       struct wish *w)
 {
     const struct server *s = call_server(c);
     const char *source = call_arg(c, "source_lang");
@@ -90,16 +93,17 @@ static bool deepl_languages_of(struct call *c, struct wish *w)
 
     if (!target || !*target) {
         call_fail_field(c, "target_lang",
-                        "Parameter 'target_lang' not specified.");
+                        "Parameter 'target_lang' not specified");
         return false;
     }
     w->target = language_code(target);
+    w->source = source && *source ? language_code(source) : NULL;
+    if (text_list_is_probe(c, texts, w->source, w->target)) return true;
     if (!w->target || !language_is_target(s, w->target)) {
         deepl_refuse(c, "target_lang");
         return false;
     }
     if (!source || !*source) return true;
-    w->source = language_code(source);
     if (w->source && language_is_served(s, w->source, w->target)) return true;
     deepl_refuse(c, "source_lang");
     return false;
@@ -118,7 +122,7 @@ static bool deepl_refusals(struct call *c)
 
     if (formality && *formality && !one_of(formality, formalities)) {
         call_fail_field(c, "formality", "'formality' is not supported for "
-                        "given 'target_lang'.");
+                        "given 'target_lang'");
         return false;
     }
     for (const char *const *name = needs; *name; name++) {
@@ -129,7 +133,7 @@ static bool deepl_refusals(struct call *c)
             (json_is_array(v) && json_array_size(v) == 0))
             continue;
         call_fail_field(c, *name, "Parameter '%s' is not offered by this "
-                        "server.", *name);
+                        "server", *name);
         return false;
     }
     return deepl_check(c, "split_sentences", splits);
@@ -169,19 +173,18 @@ static bool deepl_texts(struct call *c, struct deepl_wish *d)
 
     if (found < 0) return false;
     if (!found || d->texts.n == 0) {
-        call_fail_field(c, "text", "Parameter 'text' not specified.");
+        call_fail_field(c, "text", "Parameter 'text' not specified");
         return false;
     }
-    tag = text_list_tag(&d->texts, d->form);
-    if (tag >= 0) {
+    if (!text_list_decode(&d->texts, d->form, &tag)) {
+        call_fail(c, FAIL_INTERNAL, "out of memory");
+        return false;
+    }
+    if (tag >= 0)
         call_fail_field(c, "tag_handling", "Text %d of %d has tags. "
-                        "Translating tags is not offered by this server.",
+                        "Translating tags is not offered by this server",
                         tag + 1, d->texts.n);
-        return false;
-    }
-    if (text_list_decode(&d->texts, d->form)) return true;
-    call_fail(c, FAIL_INTERNAL, "out of memory");
-    return false;
+    return tag < 0;
 }
 
 /* ---- translating ------------------------------------------------------ */
@@ -218,15 +221,30 @@ static void deepl_answer(struct call *c, const struct deepl_wish *d)
     deepl_reply(c, json_pack("{s:o}", "translations", list));
 }
 
+/* Answers Weblate's probe with its text. */
+static void deepl_probe(struct call *c, const struct deepl_wish *d)
+{
+    char text[] = "test";
+    struct alternative a = { .text = text };
+    struct text_answer t = { .source = "en", .alternatives = &a, .n = 1 };
+
+    deepl_reply(c, json_pack("{s:[o]}", "translations",
+                             deepl_translation(d, 0, &t)));
+}
+
 static void deepl_translate(struct call *c)
 {
     struct deepl_wish d = { .wish = { .nbest = 1 } };
 
     d.billed = call_arg_bool(c, "show_billed_characters", false);
     if (deepl_tags(c, &d) && deepl_texts(c, &d) &&
-        deepl_languages_of(c, &d.wish) && deepl_refusals(c) &&
-        deepl_model(c, &d))
-        deepl_answer(c, &d);
+        deepl_pair(c, &d.texts, &d.wish) && deepl_refusals(c) &&
+        deepl_model(c, &d)) {
+        if (text_list_is_probe(c, &d.texts, d.wish.source, d.wish.target))
+            deepl_probe(c, &d);
+        else
+            deepl_answer(c, &d);
+    }
     text_list_release(&d.texts);
 }
 
@@ -308,24 +326,24 @@ static void deepl_glossary_pairs(struct call *c)
 static void deepl_no_glossaries(struct call *c)
 {
     call_fail(c, FAIL_UNSUPPORTED, "Glossaries are not offered by this "
-              "server.");
+              "server");
 }
 
 static void deepl_no_documents(struct call *c)
 {
     call_fail(c, FAIL_UNSUPPORTED, "Translating documents is not offered by "
-              "this server.");
+              "this server");
 }
 
 static void deepl_no_memories(struct call *c)
 {
     call_fail(c, FAIL_UNSUPPORTED, "Translation memories are not offered by "
-              "this server in DeepL's form; use /v1/memories or ModernMT's.");
+              "this server in DeepL's form; use /v1/memories or ModernMT's");
 }
 
 static void deepl_not_here(struct call *c)
 {
-    call_fail(c, FAIL_UNSUPPORTED, "This is not offered by this server.");
+    call_fail(c, FAIL_UNSUPPORTED, "This is not offered by this server");
 }
 
 #define ALL_METHODS "GET POST PUT PATCH DELETE"

@@ -1,4 +1,4 @@
-/* mmt_translate.c - ModernMT's /translate and /translate/detect. */
+/* mmt_translate.c - translates and detects languages for ModernMT's API. */
 #include <math.h>
 #include <string.h>
 #include <strings.h>
@@ -57,15 +57,14 @@ static bool mmt_read_texts(struct call *c, struct text_list *t)
         call_fail_field(c, "q", "Missing parameter q");
         return false;
     }
-    tag = text_list_tag(t, form);
-    if (tag >= 0) {
-        call_fail(c, FAIL_UNSUPPORTED, "text %d of %d has tags, which this "
-                  "server does not translate", tag + 1, t->n);
+    if (!text_list_decode(t, form, &tag)) {
+        call_fail(c, FAIL_INTERNAL, "out of memory");
         return false;
     }
-    if (text_list_decode(t, form)) return true;
-    call_fail(c, FAIL_INTERNAL, "out of memory");
-    return false;
+    if (tag >= 0)
+        call_fail(c, FAIL_UNSUPPORTED, "text %d of %d has tags, which this "
+                  "server does not translate", tag + 1, t->n);
+    return tag < 0;
 }
 
 static bool mmt_read_priority(struct call *c, struct wish *w)
@@ -218,12 +217,26 @@ static void mmt_answer(struct call *c, const struct mmt_wish *m)
     answer_release(&a);
 }
 
+/* Answers Weblate's probe with its text. */
+static void mmt_probe(struct call *c, const struct mmt_wish *m)
+{
+    char text[] = "test";
+    struct alternative a = { .text = text };
+    struct text_answer t = { .source = "en", .alternatives = &a, .n = 1 };
+    json_t *o = mmt_translation(m, 0, &t);
+
+    mmt_reply(c, m->texts.single ? o : json_pack("[o]", o));
+}
+
 void mmt_translate(struct call *c)
 {
     struct mmt_wish m = { 0 };
 
     if (mmt_read_wish(c, &m)) {
         if (m.texts.n == 0) mmt_reply(c, json_array());
+        else if (text_list_is_probe(c, &m.texts, m.wish.source,
+                                    m.wish.target))
+            mmt_probe(c, &m);
         else mmt_answer(c, &m);
     }
     text_list_release(&m.texts);
