@@ -92,6 +92,8 @@ struct upload {
 };
 /* The file with this field name; any file if `field` is NULL. NULL: none. */
 const struct upload *call_upload(const struct call *c, const char *field);
+/* The folder for temporary files. */
+const char *call_temp_folder(const struct call *c);
 
 /* ---- answers ---------------------------------------------------------- */
 
@@ -160,6 +162,10 @@ void call_fail_with(struct call *c, const struct failure *f);
  * SKMT_ERR_ARGUMENT, _TEXT and _LIMIT are passed on; others are logged and the
  * client is told the id of the request only, because they can contain paths. */
 void call_fail_error(struct call *c, const skmt_error *err);
+/* What call_fail_error would answer, for streams that have begun. Logs what it
+ * does not tell. */
+void call_describe_error(struct call *c, const skmt_error *err,
+                         struct failure *out);
 
 /* ---- what the log and the metrics tell --------------------------------- */
 
