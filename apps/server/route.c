@@ -7,7 +7,7 @@
 
 static const struct api *const apis[] = {
     &api_own, &api_page, &api_libre, &api_mmt, &api_deepl, &api_tmserver,
-    &api_apertium, &api_opuscat
+    &api_amagama, &api_apertium, &api_opuscat
 };
 enum { N_APIS = sizeof apis / sizeof *apis };
 
@@ -30,12 +30,6 @@ static const struct root_path { const char *path; const struct api *api; }
         { "/translate/", &api_mmt },
     };
 enum { N_ROOT_PATHS = sizeof root_paths / sizeof *root_paths };
-
-/* More prefixes of APIs. */
-static const struct root_path more_prefixes[] = {
-    { "/api/v1", &api_tmserver },       /* amaGama */
-};
-enum { N_PREFIXES = sizeof more_prefixes / sizeof *more_prefixes };
 
 /* ---- templates ---------------------------------------------------------- */
 
@@ -162,10 +156,6 @@ static const struct api *by_prefix(const char *path, const char **after)
     for (int i = 0; i < N_APIS; i++) {
         *after = route_after(path, apis[i]->prefix, apis[i] == &api_opuscat);
         if (*after) return apis[i];
-    }
-    for (int i = 0; i < N_PREFIXES; i++) {
-        *after = route_after(path, more_prefixes[i].path, false);
-        if (*after) return more_prefixes[i].api;
     }
     *after = path;
     return NULL;

@@ -45,7 +45,7 @@ struct api {
 };
 
 extern const struct api api_own, api_page, api_libre, api_mmt, api_deepl,
-    api_tmserver, api_apertium, api_opuscat;
+    api_tmserver, api_amagama, api_apertium, api_opuscat;
 
 /* What a request asks for. */
 struct routing {
