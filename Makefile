@@ -5,6 +5,8 @@
 #   make check        run the tests (a few minutes, no network)
 #   make check-san    run the unit tests with the address and
 #                     undefined-behavior sanitizers
+#   make check-web    test the server with npm packages and a browser; needs the
+#                     network once
 #   make check-long   run the long tests: sanitizers, valgrind, aarch64, clang,
 #                     fuzzing, full test sets
 #   make bench        measure the speed on this machine
@@ -254,6 +256,11 @@ check-san:
 	+@$(AGAIN) -s SAN=1 unit helpers build/san/skmt
 	@CC='$(CC)' CXX='$(CXX)' SAN=1 VERSION='$(VERSION)' scripts/check -u build/san
 
+check-web:
+	@scripts/deps build web
+	+@$(AGAIN) -s all
+	@BUILD='$(BUILD)' tests/web/run
+
 check-long:
 	@scripts/deps build test long
 	@CHECK_LONG_EXTRA='$(CHECK_LONG_EXTRA)' FUZZ_SECONDS='$(FUZZ_SECONDS_LONG)' scripts/check-long
@@ -325,6 +332,6 @@ clean:
 	rm -rf $(BUILD)
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
-.PHONY: all unit helpers examples benches fuzzers demo check check-san check-long bench fuzz \
+.PHONY: all unit helpers examples benches fuzzers demo check check-san check-web check-long bench fuzz \
         man install uninstall dist deb help clean always
 .SECONDARY:
