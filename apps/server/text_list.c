@@ -93,7 +93,7 @@ void text_list_release(struct text_list *t)
 
 /* ---- elements without content ----------------------------------------- */
 
-/* The length of the start tag at s, which is "<"; 0 if there is none. *name gets
+/* The length of the start tag at s, which is "<"; 0 if there is none. *name is
  * the length of its name. Quoted values may contain ">". */
 static size_t start_tag(const char *s, size_t *name)
 {
