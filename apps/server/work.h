@@ -1,16 +1,22 @@
-/* work.h - the queue of texts in front of the services.
+/* work.h - the queue of lines in front of the services.
  *
- * Each text has a class: those that somebody waits for come before those of
- * documents and long requests. A request is admitted or refused at once: it is
- * refused if the queue is full, or if the texts before it would take longer
- * than it may wait. How long they take is computed from the speed of the last
- * seconds. An admitted request enters its lines a few at a time, so that a
- * short request does not wait until a long one is finished. */
+ * Each call has a class: what somebody waits for comes before documents and
+ * large calls. A call is admitted or refused at once: it is refused if the
+ * queue is full, or if the lines before it would take longer than it may wait.
+ * How long they take follows from the speed of the last seconds, which is
+ * measured while the services are fully used. Until it is known, nobody is
+ * refused because of it.
+ *
+ * Admitted lines enter the services a few at a time, calls taking turns, so
+ * that a short call does not wait until a long one is finished. Lines of the
+ * background get at most half the room of the batches while others wait.
+ *
+ * Any thread may call these functions. */
 #ifndef SERVER_WORK_H
 #define SERVER_WORK_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "call.h"
@@ -18,63 +24,71 @@
 #include "skmt.h"
 
 struct work;                    /* opaque; in struct server */
+struct settings;                /* settings.h */
 
 enum work_class { WORK_INTERACTIVE, WORK_BACKGROUND, WORK_CLASSES };
 
 struct work_limits {
     int max_texts;              /* texts of a call */
     int64_t max_text;           /* bytes of a text */
-    int64_t queue_bytes;        /* admitted and not finished, of a class */
-    int queue_texts;            /* the same in lines */
-    int64_t large_bytes;        /* a call with more is of the background */
-    int lines_at_once;          /* lines that the services have at a time; 0:
-                                   from the number of threads */
+    int64_t queue_bytes;        /* admitted and not translated, of a class */
+    int64_t queue_lines;        /* the same in lines; also the lines of a
+                                   call */
+    int64_t large_bytes;        /* a larger call belongs to the background */
+    int lanes;                  /* lines that are decoded together */
     int64_t deadline_ms;        /* of a call without its own */
 };
-/* The limits of the settings of the server. */
-struct settings;
 struct work_limits work_limits_of(const struct settings *s);
 
 skmt_status work_new(struct work **out, const struct work_limits *limits,
-                     int threads, skmt_error *err);
+                     skmt_error *err);
+/* No call may be running. NULL is fine. */
 void work_free(struct work *w);
 const struct work_limits *work_get_limits(const struct work *w);
-/* The lines that are being translated (flight.h). */
+/* The lines that are being translated. */
 struct flights *work_flights(struct work *w);
 
-/* A request that was admitted. */
+/* What a call has in the queue. */
 struct work_ticket {
     enum work_class class;
-    int64_t bytes, lines;       /* not finished yet */
-    int entered;                /* lines in the services */
-    double admitted;            /* seconds of the monotonic clock */
-    double first;               /* when the first line entered; 0: not yet */
+    int64_t lines, bytes;       /* admitted and not entered */
+    double admitted;            /* by flight_clock */
+    double entered;             /* when its first line entered; 0: none has */
 };
-/* Admits lines of this many bytes in all, or refuses them: then *f says why,
- * with the seconds after which it is worth trying again. budget_ms: how long
- * they may wait. */
+/* Admits lines, or refuses them: then f says why. budget_ms: how long they may
+ * wait. End the ticket with work_end. */
 bool work_admit(struct work *w, enum work_class class, int64_t lines,
                 int64_t bytes, int64_t budget_ms, struct work_ticket *t,
                 struct failure *f);
-/* Waits until the services have room for one more line of the ticket. Returns
- * false if *stop became true; call work_wake after setting it. */
-bool work_enter(struct work *w, struct work_ticket *t, const atomic_bool *stop);
+/* Adds lines to an admitted call, which is not refused. */
+void work_add(struct work *w, struct work_ticket *t, int64_t lines,
+              int64_t bytes);
+/* Lets a line of the ticket enter the services if there is room. */
+bool work_try_enter(struct work *w, struct work_ticket *t, int64_t bytes);
+/* Waits for room. Returns false, and does not enter, if *stop is set (call
+ * work_wake after setting it) or the clock shows `until`. */
+bool work_enter(struct work *w, struct work_ticket *t, int64_t bytes,
+                const atomic_bool *stop, double until);
 void work_wake(struct work *w);
-/* A line that entered has left the services. translated: its bytes count for
- * the speed. */
-void work_leave(struct work *w, struct work_ticket *t, int64_t bytes,
+/* A line of the ticket is not needed. */
+void work_skip(struct work *w, struct work_ticket *t, int64_t bytes);
+/* A line that entered has left the services. */
+void work_leave(struct work *w, enum work_class class, int64_t bytes,
                 bool translated);
-/* Gives up what is left of a ticket; its lines must have left. */
+/* Gives up the lines that have not entered. */
 void work_end(struct work *w, struct work_ticket *t);
 
 /* What the metrics tell. */
 struct work_state {
-    int64_t texts, bytes;       /* lines and bytes admitted, not finished */
+    int64_t lines, bytes;       /* admitted and not translated */
+    int64_t in_services;        /* lines of them that have entered */
     int64_t refused;            /* calls, since the server began */
-    double bytes_per_second;    /* 0: not measured yet */
+    int64_t joined;             /* lines that were translated for an earlier
+                                   call already (flight.h) */
+    double bytes_per_second;    /* 0: not known yet */
 };
 struct work_state work_get_state(struct work *w);
-/* How long a new interactive text would wait, in seconds. */
+/* Seconds that a new line would wait. */
 double work_expected_wait(struct work *w, enum work_class class);
 
 #endif
