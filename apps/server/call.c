@@ -12,6 +12,7 @@
 #include "server/call_internal.h"
 #include "server/server.h"
 #include "server/server_log.h"
+#include "server/settings_address.h"
 #include "server/settings.h"
 
 /* ---- life --------------------------------------------------------------- */
@@ -32,6 +33,7 @@ struct call *call_new(struct server *s)
     if (!c) return NULL;
     c->server = s;
     c->owners = 1;
+    c->failed = -1;
     c->method = "GET";
     c->query = "";
     c->rest = "";
@@ -209,6 +211,18 @@ struct account *call_account(const struct call *c)
     return c->account;
 }
 
+const char *call_temp_folder(const struct call *c)
+{
+    return c->temp;
+}
+
+bool call_is_local(const struct call *c)
+{
+    return !call_headers_find(&c->in, "X-Forwarded-For") &&
+           !call_headers_find(&c->in, "Forwarded") &&
+           address_is_loopback(&c->peer);
+}
+
 void call_count(struct call *c, int texts, int source_tokens, int target_tokens,
                 double queue_ms)
 {
@@ -285,6 +299,7 @@ void call_fail_with(struct call *c, const struct failure *f)
     }
     if (!g.status) g.status = fail_status(g.kind);
     c->why = fail_kinds[g.kind].word;
+    c->failed = (int)g.kind;
     if (g.retry_after > 0) {
         snprintf(seconds, sizeof seconds, "%d", g.retry_after);
         call_set_header(c, "Retry-After", seconds);
@@ -320,43 +335,50 @@ void call_fail_field(struct call *c, const char *field, const char *fmt, ...)
 }
 
 /* Logs an error whose message a client must not see. */
-static void call_fail_hidden(struct call *c, enum fail_kind kind,
-                             const skmt_error *err)
+static void call_hide(const struct call *c, enum fail_kind kind,
+                      const skmt_error *err, struct failure *f)
 {
     server_log(LOG_ERROR, c->id, "%s", err->message);
-    if (kind == FAIL_STORAGE)
-        call_fail(c, kind, "A file could not be read or written, request %s",
-                  c->id);
-    else
-        call_fail(c, FAIL_INTERNAL, "Internal error, request %s", c->id);
+    f->kind = kind;
+    snprintf(f->message, sizeof f->message, kind == FAIL_STORAGE
+             ? "A file could not be read or written, request %s"
+             : "Internal error, request %s", c->id);
+}
+
+void call_describe_error(struct call *c, const skmt_error *err,
+                         struct failure *out)
+{
+    *out = (struct failure){ .kind = FAIL_ARGUMENT };
+    snprintf(out->message, sizeof out->message, "%s", err->message);
+    switch (err->status) {
+    case SKMT_ERR_ARGUMENT:
+    case SKMT_ERR_TEXT:
+        break;
+    case SKMT_ERR_LIMIT:
+        out->kind = FAIL_TEXT_LIMIT;
+        break;
+    case SKMT_ERR_CANCELED:
+    case SKMT_ERR_DEADLINE:
+        *out = (struct failure){ .kind = FAIL_BUSY, .status = 503,
+                                 .retry_after = 1,
+                                 .message = "The request took too long" };
+        break;
+    case SKMT_ERR_NOMEM:
+        *out = (struct failure){ .kind = FAIL_NOT_READY, .retry_after = 1,
+                                 .message = "The server is out of memory" };
+        break;
+    case SKMT_ERR_IO:
+        call_hide(c, FAIL_STORAGE, err, out);
+        break;
+    default:
+        call_hide(c, FAIL_INTERNAL, err, out);
+    }
 }
 
 void call_fail_error(struct call *c, const skmt_error *err)
 {
-    struct failure f = { .kind = FAIL_INTERNAL };
+    struct failure f;
 
-    switch (err->status) {
-    case SKMT_ERR_ARGUMENT:
-    case SKMT_ERR_TEXT:
-        call_fail(c, FAIL_ARGUMENT, "%s", err->message);
-        break;
-    case SKMT_ERR_LIMIT:
-        call_fail(c, FAIL_TEXT_LIMIT, "%s", err->message);
-        break;
-    case SKMT_ERR_CANCELED:
-    case SKMT_ERR_DEADLINE:
-        f = (struct failure){ .kind = FAIL_BUSY, .status = 503,
-                              .retry_after = 1 };
-        snprintf(f.message, sizeof f.message, "The request took too long");
-        call_fail_with(c, &f);
-        break;
-    case SKMT_ERR_NOMEM:
-        call_fail(c, FAIL_NOT_READY, "The server is out of memory");
-        break;
-    case SKMT_ERR_IO:
-        call_fail_hidden(c, FAIL_STORAGE, err);
-        break;
-    default:
-        call_fail_hidden(c, FAIL_INTERNAL, err);
-    }
+    call_describe_error(c, err, &f);
+    call_fail_with(c, &f);
 }

@@ -36,11 +36,16 @@ const char *call_method(const struct call *c);
 const char *call_path_part(const struct call *c, const char *name);
 /* What a final "*" in the path of the route matched, with its slashes. */
 const char *call_path_rest(const struct call *c);
-/* A header, compared without case; NULL if it is not there. */
+/* A header, compared without case; NULL if it is not there. A name such as
+ * "MMT-*" means any that begins so. */
 const char *call_header(const struct call *c, const char *name);
+/* Whether the client is a program on this machine. A request that came through
+ * a proxy is never local. */
+bool call_is_local(const struct call *c);
 /* The id of the request, for logs and errors. */
 const char *call_id(const struct call *c);
-/* Who asks. Never NULL in the function of a route. */
+/* Who asks. NULL only in the function of a route with ROUTE_OPEN, if the server
+ * needs keys and the request has none that is valid. */
 struct account *call_account(const struct call *c);
 /* Whether the work is no longer wanted: the client is gone or the deadline has
  * passed. Long work asks from time to time and then returns; no answer is
