@@ -65,6 +65,10 @@ struct answer {
     void *keep;                 /* private */
 };
 
+/* Whether a client may set this engine option (wish.options): those that change
+ * a translation, not those of the machine or of files. */
+bool wish_option_allowed(const char *name);
+
 /* Translates n texts. Returns false after it has failed the call, or when the
  * call was canceled. */
 bool answer_texts(struct call *c, const struct wish *w,
