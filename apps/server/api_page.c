@@ -275,19 +275,19 @@ static void page_fail(struct call *c, const struct failure *f)
 {
     const struct route *r = call_route(c);
     struct page_fill fill = { .problem = f->message };
+    int status = f->status ? f->status : fail_status(f->kind);
     char line[sizeof f->message + 8];
-    int n;
 
     page_headers(c, "no-store");
     if (r && r->run == page_translate) {
         fill.text = call_arg(c, "text");
         fill.pair = call_arg(c, "pair");
-        page_reply(c, f->status, &fill);
+        page_reply(c, status, &fill);
         return;
     }
-    n = snprintf(line, sizeof line, "%s\n", f->message);
-    call_reply_bytes(c, f->status, "text/plain; charset=utf-8", line,
-                     (size_t)n);
+    snprintf(line, sizeof line, "%s\n", f->message);
+    call_reply_bytes(c, status, "text/plain; charset=utf-8", line,
+                     strlen(line));
 }
 
 static const struct route page_routes[] = {

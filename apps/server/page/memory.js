@@ -1,0 +1,266 @@
+// memory.js - the part "Memories": lists memories and their pairs, changes,
+// imports and exports them.
+import * as api from "./api.js";
+import { $, acceptDrop, el, saveFile, say, showError } from "./dom.js";
+import { sourceDiff } from "./diff.js";
+import { count, percent, t } from "./i18n.js";
+
+let changed = async () => {};   // called when translations could change
+let memories = [];
+let chosen = null;              // the memory that is shown
+let query = "";                 // of the search that is shown; "": all pairs
+let next = 0;                   // where the next page of pairs begins
+let stopImport = null;
+
+// Runs a change, tells its outcome, and shows errors.
+async function act(work, message)
+{
+    try {
+        const result = await work();
+
+        showError(null);
+        if (message) say("memory-status", message(result));
+        return true;
+    } catch (error) {
+        if (error.name !== "AbortError")
+            showError(error.message || t("The server does not answer."));
+        return false;
+    }
+}
+
+// ---- the list of memories -----------------------------------------------------
+
+function showList()
+{
+    $("memory-list").replaceChildren(...memories.map((m) =>
+        el("li", {}, el("button", {
+            "type": "button", "aria-current": m.name === chosen?.name && "true",
+            "onclick": () => choose(m) }, m.title,
+            el("small", {}, count(m.pairs, "pair", "pairs"))))));
+    if (!memories.length)
+        $("memory-list").append(el("li", { class: "small" },
+                                   t("There is no memory yet.")));
+}
+
+// Reads the memories again and shows the chosen one.
+async function refresh(name = chosen?.name)
+{
+    memories = await api.listMemories();
+    chosen = memories.find((m) => m.name === name) ?? memories[0] ?? null;
+    $("memory").hidden = !chosen;
+    $("memory-title").textContent = chosen?.title ?? "";
+    showList();
+    if (chosen) await showPairs();
+}
+
+async function choose(memory)
+{
+    query = $("query").value = "";
+    say("memory-status", "");
+    await act(() => refresh(memory.name));
+    $("memory-list").querySelector("[aria-current]")?.focus();
+}
+
+export const showMemories = () => act(() => refresh());
+
+// After a change of the memory.
+async function update()
+{
+    await refresh();
+    await changed();
+}
+
+// ---- pairs -----------------------------------------------------------------------
+
+function showPair(pair, match)
+{
+    const row = el("tr");
+    const fill = () => row.replaceChildren(
+        el("td", { lang: pair.source_lang || "de" },
+           ...(match ? sourceDiff({ ...pair, edits: match.edits }, query)
+               : [pair.source]),
+           match ? el("p", { class: "small" }, t("{n} similar",
+                      { n: percent(match.similarity) })) : null),
+        el("td", { lang: pair.target_lang || "en" }, pair.target),
+        el("td", {},
+           el("button", { "type": "button", "class": "quiet", "onclick": edit,
+                          "aria-label": `${t("Edit")}: ${pair.source}` },
+              t("Edit")),
+           el("button", { "type": "button", "class": "danger", "onclick": remove,
+                          "aria-label": `${t("Delete")}: ${pair.source}` },
+              t("Delete"))));
+    const edit = () => editPair(row, pair, fill);
+    const remove = async () => {
+        const focus = row.nextElementSibling ?? row.previousElementSibling;
+
+        if (!await act(() => api.deletePair(pair.memory, pair.id),
+                       () => t("Deleted."))) return;
+        row.remove();
+        (focus?.querySelector("button") ?? $("query")).focus();
+        await act(recount);
+    };
+
+    fill();
+    return row;
+}
+
+// Counts the pairs again without showing them again.
+async function recount()
+{
+    memories = await api.listMemories();
+    chosen = memories.find((m) => m.name === chosen.name) ?? chosen;
+    showList();
+    await changed();
+}
+
+function editPair(row, pair, fill)
+{
+    const field = (label, value, lang) => {
+        const node = el("textarea", { "rows": 3, "aria-label": label, lang });
+
+        node.value = value;
+        return node;
+    };
+    const source = field(t("Source"), pair.source, pair.source_lang || "de");
+    const target = field(t("Translation"), pair.target, pair.target_lang || "en");
+    const back = () => {
+        fill();
+        row.querySelector("button").focus();
+    };
+    const store = async () => {
+        const args = { source: source.value.trim(), target: target.value.trim() };
+
+        if (!await act(async () => Object.assign(pair,
+            await api.changePair(pair.memory, pair.id, args)),
+                       () => t("Stored."))) return;
+        back();
+        await act(recount);
+    };
+
+    row.replaceChildren(el("td", {}, source), el("td", {}, target),
+        el("td", {},
+           el("button", { type: "button", onclick: store }, t("Store")),
+           el("button", { type: "button", class: "quiet", onclick: back },
+              t("Cancel"))));
+    row.onkeydown = (e) => {
+        if (!e.target.matches("textarea")) return;
+        if (e.key === "Enter" && (e.ctrlKey || e.metaKey)) store();
+        else if (e.key === "Escape") back();
+        else return;
+        e.preventDefault();
+    };
+    target.focus();
+}
+
+async function showPairs()
+{
+    const body = $("pairs").tBodies[0];
+
+    if (query) {
+        const matches = await api.search(chosen.name, query);
+
+        body.replaceChildren(...matches.map((m) => showPair(m.pair, m)));
+        $("more").hidden = true;
+        say("memory-status", count(matches.length, "pair found", "pairs found"));
+        return;
+    }
+    body.replaceChildren();
+    next = 0;
+    await showMore();
+}
+
+async function showMore()
+{
+    const page = await api.listPairs(chosen.name, next);
+
+    $("pairs").tBodies[0].append(...page.pairs.map((p) => showPair(p, null)));
+    next = page.next;
+    $("more").hidden = next === null;
+}
+
+// ---- import and export --------------------------------------------------------------
+
+function showProgress(p)
+{
+    if (p.total) $("import-bar").value = p.done / p.total;
+    else $("import-bar").removeAttribute("value");
+    $("import-label").textContent = count(p.pairs, "pair", "pairs");
+}
+
+async function importFile(file)
+{
+    stopImport = new AbortController();
+    $("import-state").hidden = false;
+    $("import-label").textContent = t("Sending {name} …", { name: file.name });
+    $("import-bar").removeAttribute("value");
+    $("import").disabled = true;
+    const good = await act(
+        () => api.importFile(chosen.name, file, showProgress, stopImport.signal),
+        (r) => t("Imported {pairs} from {name}.", {
+            pairs: count(r.imported, "pair", "pairs"), name: file.name }));
+
+    $("import-state").hidden = true;
+    $("import").disabled = false;
+    if (stopImport.signal.aborted)
+        say("memory-status", t("Canceled. Nothing was imported."));
+    $("import").focus();
+    if (good) await act(update);
+}
+
+// ---- start -----------------------------------------------------------------------------
+
+function startPairs()
+{
+    $("search").addEventListener("submit", (e) => {
+        e.preventDefault();
+        query = $("query").value.trim();
+        act(showPairs);
+    });
+    $("more").addEventListener("click", () => act(showMore));
+    $("pair-new").addEventListener("submit", async (e) => {
+        e.preventDefault();
+        const pair = { source: $("new-source").value.trim(),
+                       target: $("new-target").value.trim() };
+
+        if (!await act(() => api.addPair(chosen.name, pair),
+                       () => t("Stored."))) return;
+        $("pair-new").reset();
+        $("new-source").focus();
+        await act(update);
+    });
+}
+
+// onChange is called when the memories have changed.
+export function startMemories(onChange)
+{
+    changed = onChange;
+    $("memory-new").addEventListener("submit", async (e) => {
+        e.preventDefault();
+        let made;
+
+        if (!await act(async () => {
+            made = await api.createMemory($("memory-name").value.trim());
+        })) return;
+        $("memory-new").reset();
+        await act(() => refresh(made.name));
+        await act(changed);
+        say("memory-status", t("Created {name}.", { name: made.title }));
+    });
+    $("memory-delete").addEventListener("click", async () => {
+        if (!confirm(t("Delete the memory “{name}” with all its pairs?",
+                       { name: chosen.title }))) return;
+        if (await act(() => api.deleteMemory(chosen.name), () => t("Deleted.")))
+            await act(update);
+    });
+    $("import").addEventListener("click", () => $("import-file").click());
+    $("import-file").addEventListener("change", () => {
+        if ($("import-file").files.length) importFile($("import-file").files[0]);
+        $("import-file").value = "";
+    });
+    $("import-stop").addEventListener("click", () => stopImport.abort());
+    acceptDrop($("memory"), importFile);
+    $("export").addEventListener("click", () => act(async () =>
+        saveFile(await api.exportMemory(chosen.name), chosen.name + ".tmx"),
+        () => t("Exported.")));
+    startPairs();
+}
