@@ -54,7 +54,6 @@ struct work {
 
 struct work_limits work_limits_of(const struct settings *s)
 {
-    const char *threads = skmt_options_get(s->options, "threads");
     const char *batch = skmt_options_get(s->options, "batch");
 
     return (struct work_limits){
@@ -62,7 +61,7 @@ struct work_limits work_limits_of(const struct settings *s)
         .queue_bytes = s->max_queue,
         .queue_lines = s->max_queue / 256 > 1024 ? s->max_queue / 256 : 1024,
         .large_bytes = 16384,
-        .lanes = atoi(threads ? threads : "1") * atoi(batch ? batch : "1"),
+        .lanes = atoi(batch ? batch : "1"),
         .deadline_ms = 1000 * (int64_t)s->deadline };
 }
 
@@ -72,7 +71,7 @@ static void work_left(void *user, int class, int64_t bytes, bool translated)
 }
 
 skmt_status work_new(struct work **out, const struct work_limits *limits,
-                     skmt_error *err)
+                     int threads, skmt_error *err)
 {
     struct work *w = calloc(1, sizeof *w);
     skmt_status st;
@@ -84,6 +83,7 @@ skmt_status work_new(struct work **out, const struct work_limits *limits,
         return SKMT_ERR_NOMEM;
     }
     w->limits = *limits;
+    w->limits.lanes *= threads;
     if (w->limits.lanes < 1) w->limits.lanes = 1;
     pthread_mutex_init(&w->lock, NULL);
     st = flights_new(&w->flights, work_left, w, err);
@@ -385,7 +385,7 @@ struct work_state work_get_state(struct work *w)
 
     pthread_mutex_lock(&w->lock);
     for (int i = 0; i < WORK_CLASSES; i++) {
-        s.lines += w->queues[i].lines;
+        s.texts += w->queues[i].lines;
         s.bytes += w->queues[i].bytes;
     }
     s.in_services = all_inside(w);

@@ -35,13 +35,14 @@ struct work_limits {
     int64_t queue_lines;        /* the same in lines; also the lines of a
                                    call */
     int64_t large_bytes;        /* a larger call belongs to the background */
-    int lanes;                  /* lines that are decoded together */
+    int lanes;                  /* lines that a thread decodes together */
     int64_t deadline_ms;        /* of a call without its own */
 };
 struct work_limits work_limits_of(const struct settings *s);
 
+/* threads: those of a service. */
 skmt_status work_new(struct work **out, const struct work_limits *limits,
-                     skmt_error *err);
+                     int threads, skmt_error *err);
 /* No call may be running. NULL is fine. */
 void work_free(struct work *w);
 const struct work_limits *work_get_limits(const struct work *w);
@@ -80,7 +81,7 @@ void work_end(struct work *w, struct work_ticket *t);
 
 /* What the metrics tell. */
 struct work_state {
-    int64_t lines, bytes;       /* admitted and not translated */
+    int64_t texts, bytes;       /* lines admitted and not translated */
     int64_t in_services;        /* lines of them that have entered */
     int64_t refused;            /* calls, since the server began */
     int64_t joined;             /* lines that were translated for an earlier
