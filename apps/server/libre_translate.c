@@ -1,4 +1,5 @@
-/* libre_translate.c - POST /translate of LibreTranslate's API. */
+/* libre_translate.c - translates the texts of POST /translate for clients of
+ * LibreTranslate. */
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -170,8 +171,8 @@ static void libre_run(struct call *c, struct libre_call *x)
         return;
     }
     if (tag >= 0) {
-        call_fail_field(c, "q", "Invalid request: text %d of %d has tags, which "
-                        "this server does not translate yet", tag + 1,
+        call_fail_field(c, "q", "Invalid request: text %d of %d has tags, "
+                        "which this server does not translate yet", tag + 1,
                         x->texts.n);
         return;
     }
