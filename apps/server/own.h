@@ -69,6 +69,8 @@ void own_wish_release(struct own_wish *w);
  * false after it has failed the call. */
 bool own_read_int(struct call *c, const char *name, int64_t low, int64_t high,
                   int64_t *out);
+/* Argument "offsets". Returns false after it has failed the call. */
+bool own_read_unit(struct call *c, enum offset_unit *out);
 /* A string that must be there and not be empty. NULL after it has failed the
  * call. */
 const char *own_read_text(struct call *c, const char *name);

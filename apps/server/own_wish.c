@@ -35,7 +35,7 @@ const char *own_read_text(struct call *c, const char *name)
     return NULL;
 }
 
-static bool own_read_unit(struct call *c, enum offset_unit *out)
+bool own_read_unit(struct call *c, enum offset_unit *out)
 {
     const char *name;
 
