@@ -75,28 +75,20 @@ static void opuscat_text(struct call *c)
     answer_release(&a);
 }
 
-/* The options of a translation with pieces. */
-static json_t *opuscat_options(void)
-{
-    return json_pack("{s:b}", "attention", 1);
-}
-
 static void opuscat_object(struct call *c)
 {
-    json_t *options = opuscat_options();
-    struct wish w = { .nbest = 1, .explain = true, .options = options };
+    struct wish w = { .nbest = 1, .explain = true, .attention = true };
     struct opuscat_pieces p = { 0 };
     struct answer a;
     const char *text;
 
-    if (options && opuscat_answer(c, &w, &text, &a)) {
-        if (opuscat_pieces_read(&p, c, &w, text, &a.texts[0]))
-            call_reply_json(c, 200, opuscat_pieces_json(&p,
-                                a.texts[0].alternatives[0].text));
-        opuscat_pieces_release(&p);
-        answer_release(&a);
-    }
-    json_decref(options);
+    if (!opuscat_answer(c, &w, &text, &a))
+        return;
+    if (opuscat_pieces_read(&p, c, &w, text, &a.texts[0]))
+        call_reply_json(c, 200, opuscat_pieces_json(&p,
+                            a.texts[0].alternatives[0].text));
+    opuscat_pieces_release(&p);
+    answer_release(&a);
 }
 
 /* Nothing is translated in advance: a translation that nobody waits for would

@@ -159,13 +159,12 @@ static bool stored_find(struct stored_lines *s, const char *text,
 static bool stored_answer(const struct stored_lines *s, struct call *c,
                           const struct wish *w, struct answer *out)
 {
-    json_t *options = json_deep_copy(w->options);
+    json_t *options = json_pack("{s:s, s:s}", "exact", "steer", "split",
+                                "none");
     struct wish again = *w;
     bool done = false;
 
     memset(out, 0, sizeof *out);
-    json_object_set_new(options, "exact", json_string("steer"));
-    json_object_set_new(options, "split", json_string("none"));
     again.options = options;
     if (!options)
         call_fail(c, FAIL_INTERNAL, "out of memory");

@@ -24,6 +24,8 @@ struct wish {
     const char *target;
     int nbest;                  /* translations of each text; 0: 1 */
     bool explain;               /* keep results that say what the memory did */
+    bool attention;             /* with explain: results also have the attention
+                                   of each piece (skmt_result_attention) */
     const char *prefix;         /* of the translation; only with one text of
                                    one line; NULL: none */
     const char *const *memories;        /* names; NULL: all of the account */
