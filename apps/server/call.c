@@ -170,6 +170,11 @@ struct server *call_server(const struct call *c)
     return c->server;
 }
 
+const struct api *call_api(const struct call *c)
+{
+    return c->routing.api;
+}
+
 const struct route *call_route(const struct call *c)
 {
     return c->routing.route;

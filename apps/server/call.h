@@ -21,6 +21,7 @@
 
 struct call;                    /* opaque */
 struct account;                 /* account.h */
+struct api;                     /* route.h */
 struct route;                   /* route.h */
 struct server;                  /* server.h: everything that calls share */
 
@@ -28,6 +29,8 @@ struct server;                  /* server.h: everything that calls share */
 
 struct server *call_server(const struct call *c);
 const struct route *call_route(const struct call *c);
+/* The API of the route (route.h). */
+const struct api *call_api(const struct call *c);
 /* "GET", "POST", ..; that of X-HTTP-Method-Override in ModernMT's API. HEAD is
  * "GET". */
 const char *call_method(const struct call *c);
