@@ -34,17 +34,26 @@ void account_add_characters(struct account *a, int64_t n);
 /* ---- lending open files ------------------------------------------------- */
 
 /* Borrows the memory file for searching and listing, restricted to n named
- * memories (0: all). */
+ * memories (0: all that the account may use). A file that does not exist yet is
+ * created. *out is NULL, without an error, if the account has no memory file or
+ * no memory that it may use; account_return accepts that. */
 skmt_status account_borrow(struct account *a, const char *const *names, int n,
                            skmt_tm **out, skmt_error *err);
+/* The same for translating between two languages: without the memories that are
+ * known to have others. Their sources can be the same sentences, with
+ * translations in another language. */
+skmt_status account_borrow_for(struct account *a, const char *const *names,
+                               int n, const char *source_lang,
+                               const char *target_lang, skmt_tm **out,
+                               skmt_error *err);
 void account_return(struct account *a, skmt_tm *tm);
 /* Borrows it for changes; one thread at a time, others wait. The file is
  * created when the account has a name for it and it does not exist yet. Only
- * account_edit_end may end it. */
+ * account_edit_end may end it; until then, the thread must not call memories_*
+ * or account_store, which would wait for it forever. */
 skmt_status account_edit_begin(struct account *a, skmt_tm **out,
                                skmt_error *err);
 void account_edit_end(struct account *a);
-/* The keys of stored pairs (skmt_keys) of a model, shared by all accounts. */
 
 /* ---- memories ----------------------------------------------------------- */
 
@@ -59,7 +68,7 @@ struct memory_card {
     char *external_id;          /* "" if none */
     char *source_lang, *target_lang;    /* "" if unknown */
     int64_t created;            /* seconds since 1970 */
-    int64_t pairs;
+    int64_t pairs;              /* of a large memory, from some seconds ago */
 };
 struct memory_cards { struct memory_card *list; int n; };
 skmt_status memories_list(struct account *a, struct memory_cards *out,
@@ -84,8 +93,8 @@ skmt_status memories_delete(struct account *a, int64_t id, skmt_error *err);
 
 /* ---- corrections -------------------------------------------------------- */
 
-/* Stores a pair durably. memory: its name in the file; NULL: the main one.
- * With `replace`, other targets of the same source in that memory are removed
+/* Stores a pair durably. memory: its name in the file; NULL: the main one for
+ * these languages, which is made if there is none. With `replace`, other targets of the same source in that memory are removed
  * in the same transaction. unit: an id of the client (ModernMT's tuid), or
  * NULL; a pair with the same unit in that memory is replaced. `from` names the
  * API, for the metrics. */

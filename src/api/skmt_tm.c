@@ -64,12 +64,19 @@ void skmt_tm_on_progress(skmt_tm *tm, skmt_tm_progress_fn *fn, void *user)
 
 /* ---- memories ------------------------------------------------------------ */
 
+/* Reads the list again if the file has changed. So a caller that asks for all
+ * memories, one by one, does not read it each time. */
 static enum status list_memories(skmt_tm *tm, struct err *e)
 {
+    uint32_t version;
+    enum status st = tmfile_version(tm->f, &version, e);
+
+    if (!st && tm->list && version == tm->list_version) return ST_OK;
     free(tm->list);
     tm->list = NULL;
     tm->n_list = 0;
-    return tmfile_list(tm->f, &tm->list, &tm->n_list, e);
+    tm->list_version = version;
+    return st ? st : tmfile_list(tm->f, &tm->list, &tm->n_list, e);
 }
 
 skmt_status skmt_tm_count(skmt_tm *tm, int *n, skmt_error *err)

@@ -55,6 +55,9 @@ enum status tmfile_find_or_make(struct tmfile *t, const char *name,
 /* All memories in order of id. The caller frees *list. */
 enum status tmfile_list(struct tmfile *t, struct memory_info **list, size_t *n,
                         struct err *e);
+/* A number that changes whenever the file does. */
+enum status tmfile_version(struct tmfile *t, uint32_t *version,
+                           struct err *e);
 enum status tmfile_counts(struct tmfile *t, int64_t memory,
                           struct memory_counts *out, struct err *e);
 /* The number of the newest change of a memory; 0 when there is none yet. */
