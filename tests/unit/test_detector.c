@@ -1,4 +1,5 @@
-/* test_detector.c - the language of a text. */
+/* test_detector.c - tests which language the detector finds, and how sure it
+ * is. */
 #include "server/detector.h"
 #include "test.h"
 
