@@ -97,8 +97,8 @@ EXAMPLES_CC := $(patsubst %.cc,$(BUILD)/%_cc,$(wildcard examples/*.cc))
 FUZZERS  := $(call programs,tests/fuzz/fuzz_*.c)
 BENCHES  := $(call programs,bench/*.c)
 MODELS   := $(wildcard models/*.skmt)
-# The files of the web page, which become part of the program.
-PAGE     := $(sort $(wildcard apps/server/page/*))
+# The files of the web page and the list of routes become part of the program.
+PAGE     := $(sort $(wildcard apps/server/page/*)) apps/server/openapi.json
 
 # The plug-in for IVF-PQ indexes is built if Debian's libfaiss-dev is installed.
 FAISS_HEADER = /usr/include/faiss/IndexIVFPQ.h

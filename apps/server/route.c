@@ -11,6 +11,11 @@ static const struct api *const apis[] = {
 };
 enum { N_APIS = sizeof apis / sizeof *apis };
 
+const struct api *route_api(int i)
+{
+    return i >= 0 && i < N_APIS ? apis[i] : NULL;
+}
+
 /* Paths at the root that only one API has. A final slash means everything
  * below. */
 static const struct root_path { const char *path; const struct api *api; }

@@ -47,6 +47,9 @@ struct api {
 extern const struct api api_own, api_page, api_libre, api_mmt, api_deepl,
     api_tmserver, api_amagama, api_apertium, api_opuscat;
 
+/* API i, from 0; NULL after the last. */
+const struct api *route_api(int i);
+
 /* What a request asks for. */
 struct routing {
     const struct api *api;      /* never NULL; that of the errors */
