@@ -20,6 +20,13 @@
 struct call_pair { char *name, *value; };       /* a header */
 struct call_headers { struct call_pair *list; int n, cap; };
 
+struct conn;                    /* daemon_internal.h */
+
+/* Where the call is: headers and body arrive, it waits for a handler, is in
+ * one, has left it, or its answer is being sent. */
+enum call_stage { CALL_HEADERS, CALL_BODY, CALL_QUEUED, CALL_RUNS, CALL_ENDED,
+                  CALL_SENT };
+
 /* What the answer is. */
 enum call_answer { ANSWER_NONE, ANSWER_BYTES, ANSWER_FILE, ANSWER_STREAM };
 
@@ -66,6 +73,7 @@ struct call {
     int file_fd;
     bool gzip;                  /* the client accepts it */
     bool close;                 /* the connection ends with this answer */
+    int failed;                 /* enum fail_kind; -1: not */
 
     /* counts */
     double began;               /* seconds of the monotonic clock */
@@ -87,7 +95,10 @@ struct call {
     bool stream_ended, stream_broken;
     void (*wake)(struct call *c);       /* of the daemon: the stream has begun
                                    or has more; called with lock held */
-    void *owner;                /* of the daemon */
+    struct conn *conn;          /* of the daemon; NULL: closed */
+    struct call *next;          /* in its queue of calls */
+    atomic_int stage;           /* enum call_stage */
+    bool suspended;             /* the connection is; under lock */
 };
 
 /* NULL if out of memory. It has one owner. */

@@ -55,7 +55,7 @@ static void reply_compress(struct call *c, const char *type)
     if (c->bytes_n <= REPLY_GZIP_FROM || !reply_is_text(type) ||
         call_headers_find(&c->out, "Content-Encoding"))
         return;
-    call_set_header(c, "Vary", "Accept-Encoding");
+    call_headers_add(&c->out, "Vary", "Accept-Encoding");
     if (!c->gzip) return;
     if (deflateInit2(&z, 5, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
         return;
