@@ -10,8 +10,10 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -320,6 +322,22 @@ static int serve_all(struct running *r)
 
 /* ---- commands ----------------------------------------------------------- */
 
+/* When root adds a key, the service, which runs as another user, must still be
+ * able to read the file: it gets the owner of its folder. */
+static int give_to_owner(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1)
+                         : strdup(".");
+    struct stat st;
+    bool ok = folder && (geteuid() || stat(folder, &st) ||
+                         !chown(path, st.st_uid, st.st_gid));
+
+    free(folder);
+    return ok ? EXIT_DONE : complain(EXIT_TROUBLE, "%s: %s", path,
+                                     strerror(errno));
+}
+
 static int print_new_key(const struct settings *s)
 {
     char key[KEY_TEXT_BYTES];
@@ -327,6 +345,7 @@ static int print_new_key(const struct settings *s)
 
     if (accounts_new_key(s->keys, s->new_key, key, sizeof key, &err))
         return serve_failed(&err);
+    if (give_to_owner(s->keys)) return EXIT_TROUBLE;
     puts(key);
     complain(0, "the key of %s was added to %s; it is shown only now. A "
              "server that runs reads it after SIGHUP", s->new_key, s->keys);

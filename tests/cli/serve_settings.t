@@ -93,7 +93,7 @@ The configuration file. Errors name the file and the line.
   [2]
 
   $ skmt serve --config missing.conf
-  skmt: missing.conf: No such file or directory
+  skmt: reading missing.conf: No such file or directory
   [1]
 
   $ SKMT_SERVE_MAX_TEXT=much skmt serve
@@ -106,8 +106,8 @@ The configuration file. Errors name the file and the line.
 
 The help page and the list of options have all settings.
 
-  $ skmt help serve | grep -c -e '--listen ADDR:PORT' -e '--trust-proxy' -e '--max-body BYTES' -e '--beam N' -e '--threads N'
-  5
+  $ skmt help serve | grep -c -e '--listen ADDR:PORT' -e '--max-body BYTES' -e '--beam N' -e '--threads N'
+  4
 
   $ skmt help options | grep -c '^serve	\(listen\|threads\|beam\)	'
   3
