@@ -213,7 +213,14 @@ static struct flight *flight_make(struct flights *fs,
 
 static void flight_free(struct flight *f)
 {
+    struct wait_entry *w = f->waiting, *next;
+
     skmt_request_free(f->request);
+    /* Parties that are gone: their results were kept. */
+    for (; w; w = next) {
+        next = w->next;
+        free(w);
+    }
     pthread_mutex_destroy(&f->reading);
     free(f->key);
     free(f);

@@ -69,7 +69,7 @@ bool has_letters(const char *text, size_t len)
     return false;
 }
 
-size_t count_characters(const char *text)
+size_t text_characters(const char *text)
 {
     size_t n = 0;
 

@@ -43,7 +43,9 @@ struct wish {
 struct line_result {
     size_t begin, end;          /* of the line's text in the whole text */
     size_t out_begin, out_end;  /* in alternative 0 of the whole text */
-    skmt_result *result;        /* NULL: the line was not translated (blank) */
+    skmt_result *result;        /* of this line; NULL: it has no letters, or
+                                   its marks had to be put back (marks.h), so
+                                   that no result is about it */
     skmt_request *request;      /* owns the result */
 };
 struct alternative { char *text; double score; };
@@ -52,13 +54,16 @@ struct text_answer {
     bool detected;
     double confidence;          /* 0 to 100, if detected */
     struct alternative *alternatives;   /* [n], best first, all different,
-                                           n >= 1 */
+                                           n >= 1. Of several lines: all but
+                                           the first differ from the first in
+                                           one line */
     int n;
     double exact;               /* share of its lines that are stored word for
                                    word, 0 to 1 */
     double similarity;          /* of the best pair, 0 to 1; over the lines,
                                    the least */
-    struct line_result *lines;  /* [n_lines] if explain, else NULL */
+    struct line_result *lines;  /* [n_lines] if explain, else NULL; without
+                                   blank lines */
     int n_lines;
 };
 struct answer {
