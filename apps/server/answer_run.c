@@ -340,7 +340,7 @@ static void answer_count(struct answering *x)
         const struct answer_part *p = &x->parts[i];
 
         account_add_characters(x->account,
-                               (int64_t)text_characters(p->text));
+                               (int64_t)line_characters(p->text));
         for (int k = 0; k < p->n; k++) {
             answer_count_line(x, &p->lines[k]);
             source += p->lines[k].source_tokens;

@@ -69,7 +69,7 @@ bool has_letters(const char *text, size_t len)
     return false;
 }
 
-size_t text_characters(const char *text)
+size_t line_characters(const char *text)
 {
     size_t n = 0;
 

@@ -16,6 +16,6 @@ bool line_cut(const char *text, size_t len, size_t *at, struct cut_line *out);
  * count as letters. */
 bool has_letters(const char *text, size_t len);
 /* The number of characters. */
-size_t text_characters(const char *text);
+size_t line_characters(const char *text);
 
 #endif
