@@ -231,6 +231,10 @@ static bool set_wish_options(struct answering *x, skmt_options *o)
         call_fail_error(x->call, &err);
         return false;
     }
+    if (x->wish->attention && skmt_options_set(o, "attention", "true", &err)) {
+        call_fail_error(x->call, &err);
+        return false;
+    }
     return true;
 }
 
