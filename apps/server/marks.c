@@ -57,31 +57,48 @@ static size_t brace_mark(const char *s, const char *end)
     return n ? n + 1 : 0;
 }
 
+static size_t count_digits(const char *s, const char *end, size_t most)
+{
+    size_t n = 0;
+
+    while (n < most && s + n < end && isdigit((unsigned char)s[n])) n++;
+    return n;
+}
+
+/* The length of what may stand between % and the letter: "1$", ".2", "(name)",
+ * "l". */
+static size_t percent_details(const char *s, const char *end)
+{
+    size_t n = 0, k;
+
+    if (s < end && *s == '(') {
+        n = enclosed(s + 1, end, ")");
+        n = n > 1 ? n + 1 : 0;
+    } else {
+        k = count_digits(s, end, 3);
+        if (k && s + k < end && s[k] == '$') n = k + 1;
+        k = count_digits(s + n, end, 3);
+        n += k;
+        if (s + n < end && s[n] == '.')
+            n += 1 + count_digits(s + n + 1, end, 3);
+    }
+    for (k = 0; k < 2 && s + n < end && s[n] && strchr("lzh", s[n]); k++) n++;
+    return n;
+}
+
 /* %s, %d, %.2f, %1$s, %lu, %(name)s, %1. A letter or digit before or after it
  * means that it is something else: "100%", "%sum". */
 static size_t percent_mark(const char *begin, const char *s, const char *end)
 {
-    size_t n = 1, k;
+    size_t n = 1 + percent_details(s + 1, end);
 
     if (s > begin && isalnum((unsigned char)s[-1])) return 0;
-    if (s + n < end && s[n] == '(') {
-        k = enclosed(s + n + 1, end, ")");
-        if (k < 2) return 0;
-        n += k + 1;
-    } else {
-        while (s + n < end && n < 4 && isdigit((unsigned char)s[n])) n++;
-        if (n > 1 && (s + n == end || !isalnum((unsigned char)s[n]))
-            && !(s + n < end && (s[n] == '$' || s[n] == '.')))
-            return n <= 3 && s[1] != '0' ? n : 0;
-        if (n > 1 && s + n < end && s[n] == '$') n++;
-        if (s + n < end && s[n] == '.')
-            for (n++; s + n < end && n < 8 && isdigit((unsigned char)s[n]);)
-                n++;
-    }
-    while (s + n < end && n < LONGEST_NAME + 8 && s[n] && strchr("lzh", s[n]))
+    if (s + n < end && s[n] && strchr("sdiufxcg@", s[n])) {
         n++;
-    if (s + n == end || !s[n] || !strchr("sdiufxcg@", s[n])) return 0;
-    n++;
+    } else {
+        n = 1 + count_digits(s + 1, end, 2);
+        if (n == 1 || s[1] == '0') return 0;
+    }
     return s + n < end && isalnum((unsigned char)s[n]) ? 0 : n;
 }
 
@@ -268,8 +285,11 @@ bool marks_unmask(const struct marks *m, const char *translation, char **out)
             continue;
         }
         number = *s == '[' ? atoi(s + 2) : 0;
-        if (number < 1 || number > m->n) break;
         seen++;
+        if (number < 1 || number > m->n) {
+            seen = m->n + 1;    /* it is none of ours */
+            break;
+        }
         textbuf_add(&t, m->text + m->list[number - 1].begin,
                     m->list[number - 1].end - m->list[number - 1].begin);
     }
@@ -364,6 +384,30 @@ struct places {
     int n;
 };
 
+/* Whether s is inside a number such as 12.5%, which does not begin at s. */
+static bool inside_number(const char *begin, const char *s)
+{
+    bool after_digit = s > begin && isdigit((unsigned char)s[-1]);
+
+    if (*s == '%') return after_digit;
+    if (*s && strchr(".,:", *s))
+        return after_digit && isdigit((unsigned char)s[1]);
+    return isdigit((unsigned char)*s)
+           && (after_digit || (s - begin > 1 && strchr(".,:", s[-1])
+                               && isdigit((unsigned char)s[-2])));
+}
+
+/* Whether a mark may go before s, which is not the end. */
+static bool is_place(const char *begin, const char *s)
+{
+    enum char_kind left, right = char_kind(*s);
+
+    if (s == begin) return true;
+    if (inside_number(begin, s)) return false;
+    left = char_kind(s[-1]);
+    return left != right || right == KIND_PUNCT;
+}
+
 /* Marks of the translation are not divided: they will be removed. */
 static bool places_find(struct places *p, const char *text)
 {
@@ -376,12 +420,7 @@ static bool places_find(struct places *p, const char *text)
     if (!p->list || !p->cost) return false;
     for (const char *s = text; s <= end; s += k ? k : 1) {
         k = s < end ? mark_length(text, s, end) : 0;
-        if (s == text || s == end || k
-            || (char_kind(*s) != KIND_BLANK
-                && (char_kind(s[-1]) != char_kind(*s)
-                    || char_kind(*s) == KIND_PUNCT))
-            || (char_kind(*s) == KIND_BLANK
-                && char_kind(s[-1]) != KIND_BLANK))
+        if (s == end || k || is_place(text, s))
             p->list[p->n++] = (size_t)(s - text);
     }
     return true;
@@ -490,6 +529,13 @@ static void add_without_marks(struct textbuf *t, const char *text,
     }
 }
 
+/* Whether mark k stands directly behind the one before it. They stay
+ * together. */
+static bool mark_is_glued(const struct marks *m, int k)
+{
+    return k && k < m->n && m->list[k - 1].end == m->list[k].begin;
+}
+
 /* Whether a blank belongs between the output and mark k. */
 static bool blank_before_mark(const struct marks *m, int k,
                               const struct textbuf *out)
@@ -501,7 +547,7 @@ static bool blank_before_mark(const struct marks *m, int k,
     have = out->data[out->len - 1];
     if (is_blank_char(have)) return false;
     if (!left || mark->blank_before) return !strchr("([{\"'", have);
-    if (k && m->list[k - 1].end == mark->begin) return false;
+    if (mark_is_glued(m, k)) return false;
     return left != have && (char_kind(have) == KIND_WORD
                             || strchr("[{%$", have));
 }
@@ -553,14 +599,15 @@ char *marks_insert(const struct marks *m, const char *translation,
 
     if (!places_find(&p, translation)) t.failed = true;
     for (int k = 0, place = 0; k < m->n && !t.failed; k++) {
-        place = places_choose(&p, m, k, pieces, place);
+        if (!mark_is_glued(m, k))
+            place = places_choose(&p, m, k, pieces, place);
         add_without_marks(&t, translation, at, p.list[place]);
         at = p.list[place];
         /* A mark in front of a blank brings its own. */
         if (m->list[k].blank_before && is_blank_char(translation[at])
             && blank_before_mark(m, k, &t))
             textbuf_add(&t, " ", 1);
-        add_mark(&t, m, k, translation[at]);
+        add_mark(&t, m, k, mark_is_glued(m, k + 1) ? 0 : translation[at]);
     }
     add_without_marks(&t, translation, at, strlen(translation));
     textbuf_add(&t, "", 1);

@@ -192,7 +192,7 @@ static const char *option_text(const json_t *value, char *buf)
     return buf;
 }
 
-/* Sets the options that the client wants. "attention" is for the APIs. */
+/* Sets the options that the client wants. */
 static bool set_client_options(struct answering *x, skmt_options *o)
 {
     const char *name;
@@ -203,7 +203,7 @@ static bool set_client_options(struct answering *x, skmt_options *o)
     json_object_foreach((json_t *)x->wish->options, name, value) {
         const char *text = option_text(value, buf);
 
-        if (!wish_option_allowed(name) && strcmp(name, "attention"))
+        if (!wish_option_allowed(name))
             return fail_option(x, "option '%.60s' is unknown, or cannot be "
                                "set by a client", name);
         if (!text)
