@@ -51,12 +51,16 @@ static void log_line_end(struct textbuf *t)
 
 void server_log_begin(int fd, int level, bool texts)
 {
+    struct textbuf t = { 0 };
+
     log_to.fd = fd;
     log_to.level = level;
     log_to.texts = texts;
-    if (texts)
-        server_log(LOG_WARN, NULL, "texts of clients are logged (--log-text); "
-                   "do not use this with private texts");
+    if (!texts) return;
+    log_line_begin(&t, LOG_WARN, NULL);         /* at any level */
+    jput_text_field(&t, "message", "texts of clients are logged (--log-text); "
+                    "do not use this with private texts");
+    log_line_end(&t);
 }
 
 void server_log(int level, const char *id, const char *fmt, ...)
