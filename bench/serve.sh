@@ -40,13 +40,17 @@ fi
 
 start() {       # options
     : > "$work/log"
+    began=$(date +%s%N)
     "$skmt" serve --listen 127.0.0.1:0 --model "$model" --threads "$threads" \
         --log-level warn "$@" 2> "$work/log" &
     server=$!
-    for _ in $(seq 200); do
+    for _ in $(seq 1000); do
         port=$(sed -n 's|.*listening on http://127.0.0.1:\([0-9]*\)/.*|\1|p' "$work/log")
-        [ ! "$port" ] || return 0
-        sleep 0.05
+        if [ "$port" ]; then
+            echo "ready after $((($(date +%s%N) - began) / 1000000)) ms"
+            return
+        fi
+        sleep 0.01
     done
     cat "$work/log" >&2
     exit 1
