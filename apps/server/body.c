@@ -187,8 +187,8 @@ static void body_json_error(const json_error_t *e, char why[BODY_WHY])
     case json_error_invalid_utf8: what = "it is not valid UTF-8"; break;
     default: break;
     }
-    snprintf(why, BODY_WHY, "Invalid JSON format: %s (line %d, column %d)", what,
-             e->line, e->column);
+    snprintf(why, BODY_WHY, "Invalid JSON format: %s (line %d, column %d)",
+             what, e->line, e->column);
 }
 
 json_t *body_json(const char *text, size_t n, char why[BODY_WHY])
@@ -325,7 +325,9 @@ static void body_star_name(const char *value, char *out, size_t size)
     long n;
 
     if (!body_parameter(value, "filename*", raw, sizeof raw)) return;
-    if (strncasecmp(raw, "utf-8'", 6) || !(text = strchr(raw + 6, '\''))) return;
+    text = strchr(raw, '\'');
+    text = text ? strchr(text + 1, '\'') : NULL;
+    if (!text || strncasecmp(raw, "utf-8'", 6)) return;
     text++;
     n = body_percent_decode(text, strlen(text), false);
     if (n > 0 && body_is_text(text, (size_t)n) && (size_t)n < size)
@@ -402,43 +404,53 @@ static const char *body_part_headers(const char *s, const char *end,
     return NULL;
 }
 
+static int body_bad_parts(char why[BODY_WHY], const char *sentence)
+{
+    body_bad(why, sentence);
+    return -1;
+}
+
+/* Finds a mark from s on. Returns what follows it, NULL if there is none; *at
+ * gets where it begins. */
+static const char *body_next_mark(const char *s, const char *end,
+                                  const char *mark, const char **at)
+{
+    *at = memmem(s, (size_t)(end - s), mark, strlen(mark));
+    return *at ? *at + strlen(mark) : NULL;
+}
+
 int body_multipart(const char *body, size_t n, const char *boundary,
                    struct body_part parts[BODY_PARTS], char why[BODY_WHY])
 {
-    const char *s, *end = body + n;
-    char mark[80];              /* "\r\n--" and the boundary */
-    size_t mark_n;
-    int found = 0;
+    const char *s = body, *end = body + n, *next;
+    char mark[80];
 
     if (!boundary[0] || strlen(boundary) > 70)
-        return body_bad(why, "the boundary of the body is missing or longer "
-                             "than 70 characters") - 1;
-    mark_n = (size_t)snprintf(mark, sizeof mark, "\r\n--%s", boundary);
+        return body_bad_parts(why, "the boundary of the body is missing or "
+                                   "longer than 70 characters");
+    snprintf(mark, sizeof mark, "\r\n--%s", boundary);
     /* The first boundary needs no line end before it. */
-    if (n >= mark_n - 2 && !memcmp(body, mark + 2, mark_n - 2))
-        s = body + mark_n - 2;
-    else if ((s = memmem(body, n, mark, mark_n)))
-        s += mark_n;
+    if (n >= strlen(mark) - 2 && !memcmp(body, mark + 2, strlen(mark) - 2))
+        s += strlen(mark) - 2;
     else
-        return body_bad(why, "the boundary does not occur in the body") - 1;
-    for (;;) {
+        s = body_next_mark(body, end, mark, &next);
+    if (!s)
+        return body_bad_parts(why, "the boundary does not occur in the body");
+    for (int found = 0;; found++) {
         struct body_part *p = &parts[found];
-        const char *next;
 
         if (end - s >= 2 && !memcmp(s, "--", 2)) return found;
         while (s < end && body_is_blank(*s)) s++;
         if (end - s < 2 || memcmp(s, "\r\n", 2))
-            return body_bad(why, "the body ends too early") - 1;
+            return body_bad_parts(why, "the body ends too early");
         if (found == BODY_PARTS)
-            return body_bad(why, "the body has more than 32 parts") - 1;
+            return body_bad_parts(why, "the body has more than 32 parts");
         memset(p, 0, sizeof *p);
         p->at = body_part_headers(s + 2, end, p, why);
         if (!p->at) return -1;
         /* The mark may begin with the line end of the last header. */
-        next = memmem(p->at - 2, (size_t)(end - p->at) + 2, mark, mark_n);
-        if (!next) return body_bad(why, "the body ends too early") - 1;
+        s = body_next_mark(p->at - 2, end, mark, &next);
+        if (!s) return body_bad_parts(why, "the body ends too early");
         p->n = next < p->at ? 0 : (size_t)(next - p->at);
-        found++;
-        s = next + mark_n;
     }
 }

@@ -1,10 +1,10 @@
 /* daemon.h - the connections of the server: reads requests, runs the functions
  * of their routes in threads of its own, and sends the answers.
  *
- * libmicrohttpd owns the sockets and parses HTTP. The daemon adds what it lacks:
- * deadlines for slow clients, limits, refusals in the form of the API, checks
- * against request smuggling and against pages of other sites, and notices
- * clients that have gone.
+ * libmicrohttpd owns the sockets and parses HTTP. The daemon adds what it
+ * lacks: deadlines for slow clients, limits, refusals in the form of the API,
+ * checks against request smuggling and against pages of other sites, and
+ * notices clients that have gone.
  *
  * It uses s->settings, s->accounts and s->metrics, and server_state(s): while
  * that is not SERVER_READY, only routes with ROUTE_OPEN are run. */

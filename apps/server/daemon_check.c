@@ -142,7 +142,8 @@ static bool check_host_name(const char *host, char *out, size_t size)
     size_t n = *host == '[' ? strcspn(host, "]") + 1 : strcspn(host, ":");
 
     if (n >= size || n > strlen(host)) return false;
-    for (size_t i = 0; i < n; i++) out[i] = (char)tolower((unsigned char)host[i]);
+    for (size_t i = 0; i < n; i++)
+        out[i] = (char)tolower((unsigned char)host[i]);
     out[n] = 0;
     if (n > 1 && out[n - 1] == '.') out[n - 1] = 0;
     return out[0] != 0;

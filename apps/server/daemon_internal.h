@@ -8,6 +8,8 @@
  * While a call is in a handler, its connection is suspended: libmicrohttpd
  * leaves it alone. The handler resumes it when there is something to send.
  *
+ * Also for: fuzz_http_path, test_call.
+ *
  * Order of locks: that of the daemon, then that of a call, then those of
  * libmicrohttpd. No lock is held when a function of a route runs. */
 #ifndef SERVER_DAEMON_INTERNAL_H
@@ -46,7 +48,7 @@ struct conn {                   /* a connection; under the lock of the daemon */
 /* Handlers, and the calls that wait for one. Calls of routes with ROUTE_OPEN
  * have a lane of their own: whether the server is alive can be asked even when
  * all others are busy. */
-struct lane {
+struct call_lane {
     pthread_cond_t work;
     struct call *first, *last;
     int waiting, idle, threads, max;
@@ -69,7 +71,7 @@ struct daemon {
     pthread_mutex_t lock;
     struct conn *conns;
     int n_conns, n_calls;
-    struct lane lanes[N_LANES];
+    struct call_lane lanes[N_LANES];
     bool quiesced, stopping, watching, ended;
     pthread_t watcher;
     pthread_cond_t tick;

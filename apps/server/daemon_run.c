@@ -97,13 +97,13 @@ static void handler_run(struct daemon *d, struct call *c)
 
 /* ---- threads ------------------------------------------------------------ */
 
-struct handler { struct daemon *daemon; struct lane *lane; };
+struct handler_start { struct daemon *daemon; struct call_lane *lane; };
 
 static void *handler_loop(void *user)
 {
-    struct handler h = *(struct handler *)user;
+    struct handler_start h = *(struct handler_start *)user;
     struct daemon *d = h.daemon;
-    struct lane *l = h.lane;
+    struct call_lane *l = h.lane;
 
     free(user);
     pthread_mutex_lock(&d->lock);
@@ -129,14 +129,14 @@ static void *handler_loop(void *user)
 }
 
 /* Starts one more thread. False if that is not possible. */
-static bool lane_grow(struct daemon *d, struct lane *l)
+static bool lane_grow(struct daemon *d, struct call_lane *l)
 {
-    struct handler *h = malloc(sizeof *h);
+    struct handler_start *h = malloc(sizeof *h);
     pthread_attr_t a;
     bool ok;
 
     if (!h) return false;
-    *h = (struct handler){ d, l };
+    *h = (struct handler_start){ d, l };
     pthread_attr_init(&a);
     pthread_attr_setstacksize(&a, HANDLER_STACK);
     ok = !pthread_create(&l->ids[l->threads], &a, handler_loop, h);
@@ -146,7 +146,7 @@ static bool lane_grow(struct daemon *d, struct lane *l)
     return ok;
 }
 
-static struct lane *lane_of(struct daemon *d, const struct call *c)
+static struct call_lane *lane_of(struct daemon *d, const struct call *c)
 {
     return &d->lanes[c->routing.route->flags & ROUTE_OPEN ? LANE_OPEN
                                                           : LANE_OTHERS];
@@ -154,14 +154,14 @@ static struct lane *lane_of(struct daemon *d, const struct call *c)
 
 bool lanes_full(struct daemon *d, const struct call *c)
 {
-    struct lane *l = lane_of(d, c);
+    struct call_lane *l = lane_of(d, c);
 
     return l->waiting >= WAITING_PER_HANDLER * l->max;
 }
 
 bool lanes_push(struct daemon *d, struct call *c)
 {
-    struct lane *l = lane_of(d, c);
+    struct call_lane *l = lane_of(d, c);
 
     pthread_mutex_lock(&d->lock);
     if (l->idle <= l->waiting && l->threads < l->max && !d->stopping)
@@ -187,7 +187,7 @@ bool lanes_start(struct daemon *d)
     bool ok = true;
 
     for (int i = 0; i < N_LANES; i++) {
-        struct lane *l = &d->lanes[i];
+        struct call_lane *l = &d->lanes[i];
 
         l->max = i == LANE_OPEN ? LANE_OPEN_THREADS : d->settings->handlers;
         l->ids = calloc((size_t)l->max, sizeof *l->ids);
@@ -206,7 +206,7 @@ void lanes_stop(struct daemon *d)
     pthread_mutex_unlock(&d->lock);
     /* No thread is added any more: d->stopping is set. */
     for (int i = 0; i < N_LANES; i++) {
-        struct lane *l = &d->lanes[i];
+        struct call_lane *l = &d->lanes[i];
 
         for (int t = 0; t < l->threads; t++) pthread_join(l->ids[t], NULL);
         if (l->max) pthread_cond_destroy(&l->work);

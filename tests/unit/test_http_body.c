@@ -1,4 +1,4 @@
-/* test_http_body.c - bodies and queries as arguments. */
+/* test_http_body.c - JSON, forms and multipart bodies become arguments. */
 #include "server/body.h"
 #include "test.h"
 
