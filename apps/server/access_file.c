@@ -1,5 +1,5 @@
-/* access_file.c - reads and extends the key file (docs/formats/api-keys.md): one
- * JSON object a line.
+/* access_file.c - reads and extends the key file (docs/formats/api-keys.md),
+ * which has one JSON object a line.
  *
  * A key is "skmt-", its number, "-" and 43 characters that stand for 256 random
  * bits. The file has the SHA-256 hash of a salt and the key. A slow hash is not
@@ -108,11 +108,12 @@ void key_lines_release(struct key_lines *k)
 /* Names are parts of file names and appear in logs. */
 static bool is_key_name(const char *name)
 {
+    static const char chars[] = "abcdefghijklmnopqrstuvwxyz0123456789._-"
+                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
     size_t n = strlen(name);
 
     return n > 0 && n <= 64 && name[0] != '.' && name[0] != '-'
-           && strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                     "0123456789._-") == n;
+           && strspn(name, chars) == n;
 }
 
 /* The path of a memory; one without a folder is in `data`. NULL if out of
@@ -155,8 +156,8 @@ static const char *read_fields(const json_t *o, struct key_line *k,
         return "\"name\" must have 1 to 64 letters, digits, '.', '_' or '-'";
     v = json_object_get(o, "hash");
     if (!json_is_string(v) || !parse_hash(json_string_value(v), k))
-        return "\"hash\" must be \"sha256:SALT:HASH\", as written by skmt serve "
-               "--new-key";
+        return "\"hash\" must be \"sha256:SALT:HASH\", as written by "
+               "skmt serve --new-key";
     v = json_object_get(o, "write");
     if (v && !json_is_boolean(v)) return "\"write\" must be true or false";
     k->write = !v || json_is_true(v);
@@ -397,8 +398,8 @@ static skmt_status append_key(const char *path, const char *old, size_t n,
     for (int i = 0; !st && i < lines.n; i++) {
         if (lines.list[i].number >= number) number = lines.list[i].number + 1;
         if (!strcmp(lines.list[i].name, name))
-            st = account_error(err, SKMT_ERR_ARGUMENT, "%s: there is a key with "
-                               "the name '%s' already", path, name);
+            st = account_error(err, SKMT_ERR_ARGUMENT, "%s: there is a key "
+                               "with the name '%s' already", path, name);
     }
     textbuf_add(&text, old, n);
     if (n && old[n - 1] != '\n') textbuf_adds(&text, "\n");

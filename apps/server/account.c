@@ -72,8 +72,8 @@ static skmt_status account_check_name(const struct account *a,
                                       const char *name, skmt_error *err)
 {
     if (may_use(a, name)) return SKMT_OK;
-    return account_error(err, SKMT_ERR_ARGUMENT, "there is no memory \"%.120s\"",
-                         name);
+    return account_error(err, SKMT_ERR_ARGUMENT,
+                         "there is no memory \"%.120s\"", name);
 }
 
 /* Whether two codes are of different languages. Region and script do not
@@ -168,7 +168,8 @@ skmt_status account_borrow_for(struct account *a, const char *const *names,
     skmt_status st = SKMT_OK;
 
     *out = NULL;
-    for (int i = 0; !st && i < n; i++) st = account_check_name(a, names[i], err);
+    for (int i = 0; !st && i < n; i++)
+        st = account_check_name(a, names[i], err);
     if (st || !a->home->pool) return st;
     if (n > 0 || (!a->n_names && !source_lang && !target_lang))
         return tm_pool_borrow(a->home->pool, names, n, out, err);

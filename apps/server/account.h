@@ -94,10 +94,11 @@ skmt_status memories_delete(struct account *a, int64_t id, skmt_error *err);
 /* ---- corrections -------------------------------------------------------- */
 
 /* Stores a pair durably. memory: its name in the file; NULL: the main one for
- * these languages, which is made if there is none. With `replace`, other targets of the same source in that memory are removed
- * in the same transaction. unit: an id of the client (ModernMT's tuid), or
- * NULL; a pair with the same unit in that memory is replaced. `from` names the
- * API, for the metrics. */
+ * these languages, which is made if there is none. With `replace`, other
+ * targets of the same source in that memory are removed in the same
+ * transaction. unit: an id of the client (ModernMT's tuid), or NULL; a pair
+ * with the same unit in that memory is replaced. `from` names the API, for the
+ * metrics; it is a static string. */
 struct correction {
     const char *memory, *source, *target, *unit, *document, *author;
     const char *source_lang, *target_lang;

@@ -1,5 +1,5 @@
-/* import_jobs.c - the last jobs of an account, by their ids. The list is a ring:
- * a new job takes the place of the oldest. */
+/* import_jobs.c - the last jobs of an account, by their ids. The list is a
+ * ring: a new job takes the place of the oldest. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ void job_list_free(struct job_list *l)
     free(l);
 }
 
-/* A random UUID (version 4, RFC 9562). Without random numbers of the system, the
+/* A random UUID (version 4, RFC 9562). If the system has no random numbers, the
  * time makes it unique. */
 static void make_uuid(char out[37])
 {

@@ -24,8 +24,12 @@ enum {
 
 static const double bucket_ends[BUCKETS] = { 0.005, 0.01, 0.025, 0.05, 0.1,
                                              0.25, 0.5, 1, 2.5, 5, 10, 30 };
+/* As labels, whatever the locale says about points. */
+static const char *const bucket_labels[BUCKETS + 1] = {
+    "0.005", "0.01", "0.025", "0.05", "0.1", "0.25", "0.5", "1", "2.5", "5",
+    "10", "30", "+Inf" };
 
-struct histogram {
+struct time_histogram {
     int64_t in_bucket[BUCKETS + 1];     /* each value in one bucket */
     int64_t nanoseconds;        /* the sum of all values */
 };
@@ -39,7 +43,7 @@ struct metrics_series {
     const char *a, *b;          /* labels */
     int64_t count;              /* SERIES_ADDED */
     int32_t *status;            /* [STATUSES] of routes and documents */
-    struct histogram seconds;   /* of routes */
+    struct time_histogram seconds;   /* of routes */
 };
 
 struct model_label { char *version, *isa, *model; };
@@ -50,7 +54,7 @@ struct metrics {
     struct metrics_series series[SERIES];
     int64_t in_flight, abandoned, source_tokens, target_tokens, work_ns;
     int64_t rejected[REJECTS], looked_up[LOOKUPS];
-    struct histogram queue_wait;
+    struct time_histogram queue_wait;
     struct { metrics_values_fn *fn; void *user; } reader[METRICS_READERS];
     int n_readers;
     struct model_label model[MODELS];
@@ -92,7 +96,7 @@ static int64_t get64(const int64_t *count)
     return __atomic_load_n(count, __ATOMIC_RELAXED);
 }
 
-static void histogram_add(struct histogram *h, double seconds)
+static void histogram_add(struct time_histogram *h, double seconds)
 {
     int i = 0;
 
@@ -323,25 +327,17 @@ static void put_labels(struct textbuf *t, const struct metrics_series *s)
 
 /* The lines of a histogram. s: of a route, or NULL. */
 static void put_histogram(struct textbuf *t, const char *name,
-                          const struct histogram *h,
+                          const struct time_histogram *h,
                           const struct metrics_series *s)
 {
     int64_t sum = 0;
-    char end[16];
 
     for (int i = 0; i <= BUCKETS; i++) {
         sum += get64(&h->in_bucket[i]);
-        snprintf(end, sizeof end, "+Inf");
-        if (i < BUCKETS) {      /* in thousandths, without the locale */
-            int ms = (int)lround(bucket_ends[i] * 1000);
-
-            snprintf(end, sizeof end, ms % 1000 ? "%d.%03d" : "%d",
-                     ms / 1000, ms % 1000);
-        }
         textbuf_adds(t, name);
         textbuf_adds(t, "_bucket");
         put_labels(t, s);
-        put_label(t, !s, "le", end);
+        put_label(t, !s, "le", bucket_labels[i]);
         textbuf_adds(t, "}");
         put_count(t, sum);
     }

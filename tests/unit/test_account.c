@@ -470,7 +470,8 @@ TEST(a_title_can_be_anything)
 {
     static const char *const title[][2] = {
         { "a\x01\x02" "b\n", "ab" }, { "\xc2\x85x", "x" }, { "  y  ", "y" },
-        { "\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80" }, { "../../etc", "../../etc" },
+        { "\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80" },
+        { "../../etc", "../../etc" },
         { "\"q\"\\", "\"q\"\\" } };
     struct memory_card m;
     struct one_account o;
