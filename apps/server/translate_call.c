@@ -217,16 +217,30 @@ static bool set_client_options(struct answering *x, skmt_options *o)
     return true;
 }
 
-static bool set_wish_options(struct answering *x, skmt_options *o)
+/* Asks for several translations. The search keeps as many hypotheses as its
+ * beam has, so the beam is made as wide as their number. */
+static bool set_nbest(struct answering *x, skmt_options *o)
 {
+    const char *beam = skmt_options_get(o, "beam");
     char nbest[16];
     skmt_error err;
 
+    if (!x->wish->nbest) return true;
     snprintf(nbest, sizeof nbest, "%d", x->wish->nbest);
-    if (x->wish->nbest && skmt_options_set(o, "nbest", nbest, &err)) {
+    if ((beam && atoi(beam) < x->wish->nbest
+         && skmt_options_set(o, "beam", nbest, &err))
+        || skmt_options_set(o, "nbest", nbest, &err)) {
         call_fail_field(x->call, "nbest", "%s", err.message);
         return false;
     }
+    return true;
+}
+
+static bool set_wish_options(struct answering *x, skmt_options *o)
+{
+    skmt_error err;
+
+    if (!set_nbest(x, o)) return false;
     if (x->wish->explain && skmt_options_set(o, "explain", "true", &err)) {
         call_fail_error(x->call, &err);
         return false;
