@@ -18,7 +18,7 @@
 #include "server/work.h"
 #include "test.h"
 
-/* ---- a server without HTTP ------------------------------------------------ */
+/* ---- a server without HTTP ---------------------------------------------- */
 
 struct bench_server {
     struct scratch dir;
@@ -153,7 +153,7 @@ static void bench_check(struct bench_server *b, const char *text,
     free(got);
 }
 
-/* ---- lines ---------------------------------------------------------------- */
+/* ---- lines -------------------------------------------------------------- */
 
 TEST(call_cuts_lines)
 {
@@ -174,7 +174,8 @@ TEST(call_cuts_lines)
         CHECK_STR(got, cases[i].lines);
     }
     CHECK(has_letters("1 a", 3) && has_letters("\xE4\xB8\xAD", 3));
-    CHECK(!has_letters("12:30 - 5 %", 11) && !has_letters("\xF0\x9F\x98\x80", 4));
+    CHECK(!has_letters("12:30 - 5 %", 11));
+    CHECK(!has_letters("\xF0\x9F\x98\x80", 4));
     CHECK(has_letters("\xC3\x84", 2) && !has_letters("", 0));
 }
 
@@ -230,7 +231,7 @@ TEST(call_uses_the_memory)
     bench_close(&b);
 }
 
-/* ---- alternatives --------------------------------------------------------- */
+/* ---- alternatives ------------------------------------------------------- */
 
 TEST(call_gives_alternatives)
 {
@@ -286,7 +287,7 @@ TEST(call_keeps_prefixes)
     bench_close(&b);
 }
 
-/* ---- what is refused ------------------------------------------------------- */
+/* ---- what is refused ---------------------------------------------------- */
 
 static void check_refused(struct bench_server *b, struct wish w,
                           const char *text, enum fail_kind kind)
@@ -358,7 +359,7 @@ TEST(call_understands)
     bench_close(&b);
 }
 
-/* ---- calls that are stopped ------------------------------------------------ */
+/* ---- calls that are stopped --------------------------------------------- */
 
 /* A text that takes seconds. `number` makes it different from others. */
 static char *slow_text(int number)
@@ -530,7 +531,7 @@ TEST(call_overtakes)
     bench_close(&b);
 }
 
-/* ---- many at once ---------------------------------------------------------- */
+/* ---- many at once ------------------------------------------------------- */
 
 enum { CROWD = 6, CROWD_TEXTS = 8 };
 
@@ -588,7 +589,7 @@ TEST(call_crowd)
     bench_close(&b);
 }
 
-/* ---- languages ------------------------------------------------------------- */
+/* ---- languages ---------------------------------------------------------- */
 
 TEST(call_languages)
 {
@@ -628,7 +629,7 @@ TEST(call_language_table)
     }
 }
 
-/* ---- the queue ------------------------------------------------------------- */
+/* ---- the queue ---------------------------------------------------------- */
 
 static struct work *small_queue(void)
 {
