@@ -470,6 +470,11 @@ typedef struct skmt_tm_state {
 } skmt_tm_state;
 SKMT_API skmt_status skmt_tm_get_state(skmt_tm *tm, skmt_tm_state *out,
                                        skmt_error *err);
+/* The identity and the number of the latest change, without counting, which
+ * takes microseconds. */
+SKMT_API skmt_status skmt_tm_get_change(skmt_tm *tm, uint64_t *identity,
+                                        int64_t *last_change,
+                                        skmt_error *err);
 /* Create a memory. `settings` gives its name, source_lang and target_lang (NULL
  * or "" when not known), priority and keep_duplicates; the other fields are
  * ignored. Calling this is optional: if the file has no memory, the first add

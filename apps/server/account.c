@@ -552,6 +552,22 @@ static skmt_status import_memory(struct account *a, const char *memory,
     return st;
 }
 
+skmt_status account_main_memory(struct account *a, const char *source_lang,
+                                const char *target_lang, char **name,
+                                skmt_error *err)
+{
+    char found[NAME_SIZE];
+    skmt_status st = account_check_write(a, err);
+
+    *name = NULL;
+    if (!st)
+        st = import_memory(a, NULL, source_lang, target_lang, found, err);
+    if (st) return st;
+    *name = strdup(found);
+    return *name ? SKMT_OK
+                 : account_error(err, SKMT_ERR_NOMEM, "out of memory");
+}
+
 static skmt_status import_settings(skmt_import *im, const char *name,
                                    const char *source_lang,
                                    const char *target_lang, skmt_error *err)

@@ -108,6 +108,13 @@ struct correction {
 skmt_status account_store(struct account *a, const struct correction *x,
                           int64_t *id, skmt_error *err);
 
+/* The name of the main memory for two languages, which may be NULL. It is made
+ * if there is none. Free it. For changes of several pairs with
+ * account_edit_begin; call it before. */
+skmt_status account_main_memory(struct account *a, const char *source_lang,
+                                const char *target_lang, char **name,
+                                skmt_error *err);
+
 /* Imports a file (TMX, XLIFF, PO, TSV, CSV; compressed or not). `progress` may
  * be NULL; non-zero stops. *pairs gets the number of pairs. name: of the file
  * as the client called it, which becomes the origin. */

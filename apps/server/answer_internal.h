@@ -69,6 +69,7 @@ struct answering {
     struct flight_party party;
     struct work_ticket ticket;
     skmt_tm *tm;                /* borrowed, or NULL */
+    const struct served_model *tm_model;        /* what it was borrowed for */
     bool has_memory;
 };
 

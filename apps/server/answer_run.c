@@ -53,17 +53,23 @@ static void answer_say_stopped(struct answering *x)
 
 /* ---- memory ------------------------------------------------------------ */
 
-static skmt_status answer_borrow(struct answering *x, skmt_error *err)
-{
-    if (x->tm || !x->has_memory) return SKMT_OK;
-    return account_borrow(x->account, x->wish->memories, x->wish->n_memories,
-                          &x->tm, err);
-}
-
 static void answer_return(struct answering *x)
 {
     if (x->tm) account_return(x->account, x->tm);
     x->tm = NULL;
+    x->tm_model = NULL;
+}
+
+/* Borrows the memories for the languages of a model; NULL: for all. */
+static skmt_status answer_borrow(struct answering *x,
+                                 const struct served_model *m, skmt_error *err)
+{
+    if (!x->has_memory || (x->tm && x->tm_model == m)) return SKMT_OK;
+    answer_return(x);
+    x->tm_model = m;
+    return account_borrow_for(x->account, x->wish->memories,
+                              x->wish->n_memories, m ? m->source : NULL,
+                              m ? m->target : NULL, &x->tm, err);
 }
 
 /* ---- keys of flights --------------------------------------------------- */
@@ -72,16 +78,16 @@ static void answer_return(struct answering *x)
  * the memory, so that a correction takes effect at once. */
 static skmt_status answer_begin_key(struct answering *x, skmt_error *err)
 {
-    skmt_tm_state state = SKMT_INIT(skmt_tm_state);
-    skmt_status st = answer_borrow(x, err);
+    uint64_t identity = 0;
+    int64_t change = 0;
+    skmt_status st = answer_borrow(x, NULL, err);
 
-    if (!st && x->tm) st = skmt_tm_get_state(x->tm, &state, err);
+    if (!st && x->tm) st = skmt_tm_get_change(x->tm, &identity, &change, err);
     answer_return(x);
     if (st) return st;
     textbuf_reset(&x->key);
     textbuf_addf(&x->key, "%p %llx %lld ", (void *)x->account,
-                 (unsigned long long)state.identity,
-                 (long long)state.last_change);
+                 (unsigned long long)identity, (long long)change);
     for (int i = 0; i < x->wish->n_memories; i++) {
         textbuf_adds(&x->key, x->wish->memories[i]);
         textbuf_add(&x->key, "", 1);
@@ -159,7 +165,8 @@ static void answer_launch(struct answering *x, const struct answer_part *p,
         flight_fail(l->flight, &err);
         return;
     }
-    if (answer_borrow(x, &err) || answer_make_request(x, p, l, &q, &err)) {
+    if (answer_borrow(x, p->model, &err)
+        || answer_make_request(x, p, l, &q, &err)) {
         work_leave(x->work, x->ticket.class, bytes, false);
         flight_fail(l->flight, &err);
         return;

@@ -48,7 +48,7 @@ static bool pair_list_check(struct call *c, const json_t *list)
 
 /* ---- storing ------------------------------------------------------------ */
 
-static skmt_status add_all(skmt_tm *tm, const json_t *list,
+static skmt_status add_all(skmt_tm *tm, const char *memory, const json_t *list,
                            const char *source_lang, const char *target_lang,
                            skmt_error *err)
 {
@@ -62,7 +62,7 @@ static skmt_status add_all(skmt_tm *tm, const json_t *list,
     pair.target_lang = target_lang;
     for (i = 0; !st && i < json_array_size(list); i++) {
         pair_list_get(list, i, &pair);
-        st = skmt_tm_add_pair(tm, NULL, &pair, NULL, err);
+        st = skmt_tm_add_pair(tm, memory, &pair, NULL, err);
     }
     if (!st)
         st = skmt_tm_commit(tm, err);
@@ -75,6 +75,7 @@ bool pair_list_store(struct call *c, const json_t *list, const char *source,
                      const char *target, const char *from, int64_t *n)
 {
     struct account *a = call_account(c);
+    char *memory = NULL;
     skmt_error err;
     skmt_tm *tm;
     skmt_status st;
@@ -86,11 +87,14 @@ bool pair_list_store(struct call *c, const json_t *list, const char *source,
         call_fail(c, FAIL_FORBIDDEN, "this server stores no pairs for you");
         return false;
     }
-    st = account_edit_begin(a, &tm, &err);
+    st = account_main_memory(a, source, target, &memory, &err);
+    if (!st)
+        st = account_edit_begin(a, &tm, &err);
     if (!st) {
-        st = add_all(tm, list, source, target, &err);
+        st = add_all(tm, memory, list, source, target, &err);
         account_edit_end(a);
     }
+    free(memory);
     if (st)
         call_fail_error(c, &err);
     else

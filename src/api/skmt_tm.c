@@ -153,6 +153,24 @@ skmt_status skmt_tm_get_state(skmt_tm *tm, skmt_tm_state *out,
     return (skmt_status)st;
 }
 
+skmt_status skmt_tm_get_change(skmt_tm *tm, uint64_t *identity,
+                               int64_t *last_change, skmt_error *err)
+{
+    enum status st;
+
+    err_clear(err_of(err));
+    *identity = source_identity(tmfile_source(tm->f));
+    *last_change = 0;
+    st = list_memories(tm, err_of(err));
+    for (size_t i = 0; !st && i < tm->n_list; i++) {
+        int64_t change = 0;
+
+        st = tmfile_last_change(tm->f, tm->list[i].id, &change, err_of(err));
+        if (change > *last_change) *last_change = change;
+    }
+    return (skmt_status)st;
+}
+
 static enum status copy_text(char *out, size_t size, const char *what,
                              const char *value, struct err *e)
 {

@@ -122,11 +122,14 @@ TEST(the_state_tells_what_was_changed)
     skmt_tm_state again = first, other = first;
     struct scratch s;
     skmt_error err;
+    uint64_t identity;
     skmt_tm *tm;
-    int64_t id;
+    int64_t id, change;
 
     REQUIRE(scratch_make(&s));
     tm = open_tm(&s, SKMT_TM_CREATE);
+    OK(skmt_tm_get_change(tm, &identity, &change, &err));
+    CHECK(identity && !change);
     OK(skmt_tm_get_state(tm, &first, &err));
     CHECK(first.identity != 0);
     CHECK(!first.last_change && !first.pairs && !first.texts);
@@ -145,6 +148,8 @@ TEST(the_state_tells_what_was_changed)
     OK(skmt_tm_get_state(tm, &again, &err));
     CHECK(again.identity == first.identity);
     CHECK(again.last_change == other.last_change && again.texts == 2);
+    OK(skmt_tm_get_change(tm, &identity, &change, &err));
+    CHECK(identity == first.identity && change == other.last_change);
     skmt_tm_close(tm);
     scratch_remove(&s);
 }
