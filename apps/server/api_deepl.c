@@ -32,8 +32,8 @@ static void deepl_fail(struct call *c, const struct failure *f)
 
     snprintf(message, sizeof message, "%s%s", path ? "Not found" : f->message,
              path ? "" : ".");
-    if (!f->status && f->kind == FAIL_NO_KEY) status = 403;
-    if (!f->status && f->kind == FAIL_UNSUPPORTED) status = 404;
+    if (f->kind == FAIL_NO_KEY) status = 403;
+    if (f->kind == FAIL_UNSUPPORTED) status = 404;
     call_set_header(c, "X-Trace-ID", call_id(c));
     call_reply_json(c, status, json_pack("{s:s}", "message", message));
 }

@@ -58,7 +58,7 @@ static void mmt_fail(struct call *c, const struct failure *f)
     const char *type = mmt_error_type(c, f->kind);
     const char *message = f->message;
 
-    if (f->kind == FAIL_WRONG_KEY && !f->status) status = 401;
+    if (f->kind == FAIL_WRONG_KEY) status = 401;
     if (f->kind == FAIL_PATH) message = "Invalid API endpoint";
     if (!strcmp(f->field, mmt_empty_corpus)) type = "EmptyCorpusException";
     call_reply_json(c, status, json_pack("{s:i,s:{s:s,s:s}}",

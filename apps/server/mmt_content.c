@@ -95,32 +95,25 @@ static bool store(struct call *c, struct correction *x,
     return false;
 }
 
-/* Finds the memory that account_store uses without a name. */
-static bool find_main(struct call *c, int64_t *id)
-{
-    struct memory_cards all;
-    skmt_error err;
-
-    if (memories_list(call_account(c), &all, &err)) {
-        call_fail_error(c, &err);
-        return false;
-    }
-    *id = all.n == 1 ? all.list[0].id : 0;
-    for (int i = 0; i < all.n; i++)
-        if (!strcmp(all.list[i].name, "main")) *id = all.list[i].id;
-    memories_release(&all);
-    return true;
-}
-
+/* Stores in the memory that corrections go to if nobody names one. */
 static void share_main(struct call *c, struct correction *x)
 {
+    struct account *a = call_account(c);
+    struct memory_card m;
+    char *name = NULL;
+    bool found = false;
     skmt_error err;
-    int64_t memory;
 
-    if (account_store(call_account(c), x, NULL, &err))
+    if (account_main_memory(a, x->source_lang, x->target_lang, &name, &err) ||
+        memories_find(a, name, &m, &found, &err)) {
         call_fail_error(c, &err);
-    else if (find_main(c, &memory))
-        reply_job(c, memory, 1);
+    } else if (!found) {                /* deleted just now */
+        call_fail(c, FAIL_CONFLICT, "the memory was deleted");
+    } else {
+        if (store(c, x, &m)) reply_job(c, m.id, 1);
+        memory_card_release(&m);
+    }
+    free(name);
 }
 
 /* Finds all memories before it stores anything. */
@@ -237,26 +230,6 @@ static int import_progress(void *user, const char *what, uint64_t done,
            call_canceled(c);
 }
 
-/* A file that cannot be read is the mistake of the client. The name that the
- * file has here is not for it. */
-static void import_failed(struct call *c, const struct upload *file,
-                          const skmt_error *err)
-{
-    const char *why = err->message, *at = strstr(why, file->path);
-
-    if (err->status != SKMT_ERR_FORMAT && err->status != SKMT_ERR_TEXT &&
-        err->status != SKMT_ERR_VERSION) {
-        call_fail_error(c, err);
-        return;
-    }
-    if (at) why = at + strlen(file->path);
-    why += strspn(why, ": ");
-    if (at && *why >= '0' && *why <= '9')
-        call_fail(c, FAIL_ARGUMENT, "the file cannot be read: line %s", why);
-    else
-        call_fail(c, FAIL_ARGUMENT, "the file cannot be read: %s", why);
-}
-
 /* The languages to import: those of the call, else those of the memory, else
  * the only ones that are served. NULL: those of the file. */
 static bool import_pair(struct call *c, const struct memory_card *m,
@@ -288,7 +261,7 @@ static void import_into(struct call *c, const struct memory_card *m,
     if (!import_pair(c, m, &source, &target)) return;
     if (account_import(call_account(c), m->name, file->path, file->name,
                        source, target, import_progress, c, &pairs, &err)) {
-        import_failed(c, file, &err);
+        call_fail_error(c, &err);
     } else if (pairs == 0) {
         snprintf(empty.field, sizeof empty.field, "%s", mmt_empty_corpus);
         snprintf(empty.message, sizeof empty.message,

@@ -149,8 +149,9 @@ static skmt_status context_search(struct call *c, struct context *x,
     if (status) return status;
     snprintf(matches, sizeof matches, "%d", CONTEXT_MATCHES);
     status = skmt_options_set(options, "matches", matches, err);
-    if (!status) status = account_borrow(call_account(c), NULL, 0, &tm, err);
-    if (!status) {
+    if (!status) status = account_borrow_for(call_account(c), NULL, 0,
+                                              m->source, m->target, &tm, err);
+    if (!status && tm) {
         status = search_lines(c, x, tm, options, m->model, text, err);
         account_return(call_account(c), tm);
     }

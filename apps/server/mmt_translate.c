@@ -130,6 +130,7 @@ static bool mmt_read_memories(struct call *c, struct mmt_wish *m)
     if (!m->memories.given) return true;
     m->wish.memories = (const char *const *)m->memories.names;
     m->wish.n_memories = m->memories.n;
+    m->wish.without_memory = m->memories.n == 0;
     return true;
 }
 

@@ -600,7 +600,8 @@ static bool answering_init(struct answering *x, const char *const *texts,
                                     : work_get_limits(x->work)->deadline_ms;
 
     x->until = flight_clock() + 1e-3 * (double)ms;
-    x->has_memory = account_has_memory(x->account);
+    x->has_memory = account_has_memory(x->account)
+                    && !w->without_memory;
     x->parts = calloc((size_t)x->n + 1, sizeof *x->parts);
     if (!x->parts) return answer_fail_memory(x);
     for (int i = 0; i < x->n; i++) {

@@ -30,6 +30,7 @@ struct wish {
                                    one line; NULL: none */
     const char *const *memories;        /* names; NULL: all of the account */
     int n_memories;
+    bool without_memory;        /* use no memory at all */
     const json_t *options;      /* engine options by name; NULL: none. Only
                                    those that may be set by a client */
     int wait_ms;                /* 0: wait_ms of the API */

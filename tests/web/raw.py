@@ -9,6 +9,7 @@
 
 raw.finish prints "N passed, N failed" and exits.
 """
+import atexit
 import http.client
 import json
 import os
@@ -22,6 +23,7 @@ import threading
 import time
 import urllib.parse
 
+BUILD = os.environ.get("BUILD", "build")
 passed = failed = 0
 
 
@@ -78,7 +80,7 @@ class Server:
     keys: names; each gets a key, in self.keys."""
 
     def __init__(self, *args, memory=False, keys=()):
-        skmt = os.path.join(os.environ["BUILD"], "skmt")
+        skmt = os.path.join(BUILD, "skmt")
         self.dir = tempfile.mkdtemp(prefix="skmt-raw-")
         line = [skmt, "serve", "--listen", "127.0.0.1:0", *args]
         self.keys = {}
@@ -95,6 +97,7 @@ class Server:
         self.log = ""
         self.process = subprocess.Popen(line, stderr=subprocess.PIPE,
                                         text=True)
+        atexit.register(self.stop)
         threading.Thread(target=self.read_log, daemon=True).start()
         self.wait()
 
@@ -115,6 +118,7 @@ class Server:
         sys.exit("the server did not start:\n" + self.log)
 
     def stop(self):
+        atexit.unregister(self.stop)
         self.process.send_signal(signal.SIGTERM)
         try:
             status = self.process.wait(40)
