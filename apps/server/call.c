@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "server/access.h"
 #include "server/call_internal.h"
 #include "server/server.h"
 #include "server/server_log.h"
@@ -66,6 +67,7 @@ void call_release(struct call *c)
 {
     if (--c->owners) return;
     call_clean(c);
+    if (c->account) access_release(c->account);
     call_headers_release(&c->in);
     call_headers_release(&c->out);
     for (int i = 0; i < c->n_kept; i++) free(c->kept[i]);
