@@ -41,7 +41,7 @@ export async function startServer({ memory = false, keys = [], args = [],
     for (const name of keys)
         made[name] = execFileSync(program, ["serve", "--keys",
             path.join(dir, "keys"), "--new-key", name],
-            { encoding: "utf8" }).trim();
+            { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] }).trim();
     if (file) line.push("--memory", file);
     if (keys.length) line.push("--keys", path.join(dir, "keys"));
     for (const name of models) line.push("--model", name);

@@ -202,3 +202,19 @@ await test("too many requests", async () => {
         await anna.translate("de", "en", "Haus").catch((x) => { e = x; });
     equal([e.status, e.name], [429, "TooManyRequestsException"]);
 });
+
+server = await startServer({ args: ["--max-queue", "1K", "--threads", "1"] });
+
+// The client sends all calls at once; the queue has room for two.
+await test("a full queue", async () => {
+    const text = (i) => `Das Haus mit der Nummer ${i} wird verkauft. `
+        .repeat(10);
+    const calls = Array.from({ length: 8 },
+                             (_, i) => m.translate("de", "en", text(i)));
+    const results = await Promise.allSettled(calls);
+    const refused = results.filter((r) => r.status === "rejected")
+        .map((r) => [r.reason.status, r.reason.name]);
+
+    ok(refused.length >= 1 && refused.length < 8, `${refused.length}`);
+    for (const r of refused) equal(r, [429, "DecoderUnavailableException"]);
+});
