@@ -2,7 +2,7 @@
 //
 // The English text is the key, as in gettext. {name} stands for a value.
 
-const german = {
+export const german = {
     // index.html
     "Skip to the content": "Zum Inhalt",
     "Main": "Bereiche",
@@ -41,6 +41,7 @@ const german = {
     "Search for similar pairs": "Ähnliche Paare suchen",
     "Search": "Suchen",
     "Source": "Ausgangstext",
+    "Pairs": "Paare",
     "Actions": "Aktionen",
     "Show more": "Mehr anzeigen",
     "Add a pair": "Paar hinzufügen",
@@ -97,6 +98,7 @@ const german = {
     "only in the stored sentence": "nur im gespeicherten Satz",
     "only in yours": "nur in Ihrem Satz",
     "voted for this word": "hat für dieses Wort gestimmt",
+    "not in your translation": "nicht in Ihrer Übersetzung",
     "Looking …": "Suche …",
     "None.": "Keine.",
     "chosen by the model": "vom Modell gewählt",

@@ -10,6 +10,7 @@ let memories = [];
 let chosen = null;              // the memory that is shown
 let query = "";                 // of the search that is shown; "": all pairs
 let next = 0;                   // where the next page of pairs begins
+let turn = 0;                   // counts what was asked for; see refresh
 let stopImport = null;
 
 // Runs a change, tells its outcome, and shows errors.
@@ -42,10 +43,15 @@ function showList()
                                    t("There is no memory yet.")));
 }
 
-// Reads the memories again and shows the chosen one.
+// Reads the memories again and shows the chosen one. If it is called again
+// before the answers are there, only the last call shows something.
 async function refresh(name = chosen?.name)
 {
-    memories = await api.listMemories();
+    const mine = ++turn;
+    const list = await api.listMemories();
+
+    if (mine !== turn) return;
+    memories = list;
     chosen = memories.find((m) => m.name === name) ?? memories[0] ?? null;
     $("memory").hidden = !chosen;
     $("memory-title").textContent = chosen?.title ?? "";
@@ -57,6 +63,7 @@ async function choose(memory)
 {
     query = $("query").value = "";
     say("memory-status", "");
+    $("pairs").tBodies[0].replaceChildren();
     await act(() => refresh(memory.name));
     $("memory-list").querySelector("[aria-current]")?.focus();
 }
@@ -95,6 +102,7 @@ function showPair(pair, match)
 
         if (!await act(() => api.deletePair(pair.memory, pair.id),
                        () => t("Deleted."))) return;
+        turn++;                 // what was asked for before still has it
         row.remove();
         (focus?.querySelector("button") ?? $("query")).focus();
         await act(recount);
@@ -154,25 +162,26 @@ function editPair(row, pair, fill)
 
 async function showPairs()
 {
-    const body = $("pairs").tBodies[0];
+    const mine = ++turn;
+    const found = query ? await api.search(chosen.name, query) : null;
+    const page = query ? null : await api.listPairs(chosen.name, 0);
 
-    if (query) {
-        const matches = await api.search(chosen.name, query);
-
-        body.replaceChildren(...matches.map((m) => showPair(m.pair, m)));
-        $("more").hidden = true;
-        say("memory-status", count(matches.length, "pair found", "pairs found"));
-        return;
-    }
-    body.replaceChildren();
-    next = 0;
-    await showMore();
+    if (mine !== turn) return;
+    next = page?.next ?? null;
+    $("more").hidden = next === null;
+    $("pairs").tBodies[0].replaceChildren(...found
+        ? found.map((m) => showPair(m.pair, m))
+        : page.pairs.map((p) => showPair(p, null)));
+    if (found)
+        say("memory-status", count(found.length, "pair found", "pairs found"));
 }
 
 async function showMore()
 {
+    const mine = ++turn;
     const page = await api.listPairs(chosen.name, next);
 
+    if (mine !== turn) return;
     $("pairs").tBodies[0].append(...page.pairs.map((p) => showPair(p, null)));
     next = page.next;
     $("more").hidden = next === null;

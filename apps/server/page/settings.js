@@ -116,5 +116,4 @@ export function startSettings(onChange, onKey)
         say("settings-status", t("Saved."));
         onKey();
     });
-    $("settings-form").addEventListener("submit", (e) => e.preventDefault());
 }

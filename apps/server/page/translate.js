@@ -268,7 +268,8 @@ async function translateLines(list, signal)
     }
 }
 
-async function translateNow()
+// After a correction the status keeps what was said about it.
+async function translateNow(quiet = false)
 {
     const mine = new AbortController();
 
@@ -281,7 +282,7 @@ async function translateNow()
         if (mine.signal.aborted) return;
         showError(null);
         if ($("segments").hidden) say("status", "");
-        else sayResult();
+        else if (!quiet) sayResult();
     } catch (error) {
         if (mine.signal.aborted || error.name === "AbortError") return;
         showError(error.message ||
@@ -298,7 +299,7 @@ function onInput()
     layOut();
     words.closePanel(false);
     clearTimeout(timer);
-    timer = setTimeout(translateNow, typing_ms);
+    timer = setTimeout(() => translateNow(), typing_ms);
 }
 
 // Translates again what the memory could change. After a correction in a long
@@ -312,7 +313,7 @@ export function memoryChanged(segment = null)
     lines.forEach((line, i) => {
         if (i >= first && i <= last && !isBlank(line)) line.stale = true;
     });
-    translateNow();
+    translateNow(segment !== null);
 }
 
 // ---- corrections ------------------------------------------------------------------

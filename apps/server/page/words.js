@@ -67,7 +67,8 @@ function showVotes(segment, word)
         el("p", { class: "small" },
            el("del", {}, t("only in the stored sentence")), " · ",
            el("ins", {}, t("only in yours")), " · ",
-           el("mark", {}, t("voted for this word"))));
+           el("mark", {}, t("voted for this word")), " · ",
+           el("span", { class: "other" }, t("not in your translation"))));
     if (reasons.length)
         $("votes").append(el("p", { class: "small", lang: "en" },
             reasons.map((r) => `${r.text} (${r.effect > 0 ? "+" : "−"})`)
