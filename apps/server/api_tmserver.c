@@ -290,13 +290,16 @@ static void tmserver_store_file(struct call *c)
 
 /* ---- the APIs ----------------------------------------------------------- */
 
-enum { UNIT_ADD = ROUTE_WRITES | ROUTE_RAW | ROUTE_TEXT_PATH };
+enum {
+    UNIT_ADD = ROUTE_WRITES | ROUTE_RAW | ROUTE_TEXT_PATH,
+    STORE_FILE = ROUTE_WRITES | ROUTE_FILE | ROUTE_RAW
+};
 
 static const struct route tmserver_routes[] = {
     { "GET", "/:src/:tgt/unit/*", tmserver_lookup, ROUTE_TEXT_PATH, NULL },
     { "PUT POST", "/:src/:tgt/unit/*", tmserver_add, UNIT_ADD, NULL },
-    { "PUT", "/:src/:tgt/store/:name", tmserver_store_file,
-      ROUTE_WRITES | ROUTE_FILE, NULL },
+    { "PUT", "/:src/:tgt/store/:name", tmserver_store_file, STORE_FILE,
+      NULL },
     { "POST", "/:src/:tgt/store/:name", tmserver_store_list,
       ROUTE_WRITES | ROUTE_ANY_JSON, NULL },
     { NULL, NULL, NULL, 0, NULL }
@@ -305,8 +308,8 @@ static const struct route tmserver_routes[] = {
 static const struct route amagama_routes[] = {
     { "GET", "/:src/:tgt/unit/*", amagama_lookup, ROUTE_TEXT_PATH, NULL },
     { "PUT POST", "/:src/:tgt/unit/*", tmserver_add, UNIT_ADD, NULL },
-    { "PUT", "/:src/:tgt/store/:name", tmserver_store_file,
-      ROUTE_WRITES | ROUTE_FILE, NULL },
+    { "PUT", "/:src/:tgt/store/:name", tmserver_store_file, STORE_FILE,
+      NULL },
     { "POST", "/:src/:tgt/store/:name", tmserver_store_list,
       ROUTE_WRITES | ROUTE_ANY_JSON, NULL },
     { "GET", "/languages", amagama_languages, ROUTE_OPEN, NULL },

@@ -112,14 +112,23 @@ static enum body_kind call_body_kind(const struct call *c, const char *bytes,
     return body_kind(call_header(c, "Content-Type"), bytes, n);
 }
 
+/* Whether the whole body is a file, whatever is in it. */
+static bool call_is_file(const struct call *c)
+{
+    unsigned flags = c->routing.route ? c->routing.route->flags : 0;
+
+    return flags & ROUTE_FILE &&
+           (flags & ROUTE_RAW || !call_header(c, "Content-Type"));
+}
+
 /* Whether the body can be a file or contain one. */
 static bool call_takes_file(const struct call *c)
 {
     const struct route *r = c->routing.route;
     enum body_kind kind = call_body_kind(c, "-", 1);
 
-    return r && r->flags & ROUTE_FILE && kind != BODY_JSON &&
-           kind != BODY_FORM;
+    return call_is_file(c) || (r && r->flags & ROUTE_FILE &&
+                               kind != BODY_JSON && kind != BODY_FORM);
 }
 
 int64_t call_body_limit(const struct call *c)
@@ -326,6 +335,7 @@ static bool call_read_by_kind(struct call *c)
     unsigned flags = c->routing.route->flags;
     char why[BODY_WHY];
 
+    if (call_is_file(c) && c->body_n > 0) return call_read_file(c);
     if (flags & ROUTE_RAW) return true;
     switch (call_body_kind(c, c->body ? c->body : "-", c->body_n)) {
     case BODY_EMPTY: return true;

@@ -15,7 +15,8 @@ enum route_flag {
     ROUTE_OPEN = 1,             /* needs no key, has no rate limit */
     ROUTE_WRITES = 2,           /* changes something: never for other origins */
     ROUTE_FILE = 4,             /* large bodies; the whole body is an upload if
-                                   it is neither JSON, a form nor multipart */
+                                   it is neither JSON, a form nor multipart, or
+                                   has no media type; with ROUTE_RAW always */
     ROUTE_RAW = 8,              /* the body is bytes (call_body) */
     ROUTE_ANY_JSON = 16,        /* the JSON body may be an array or a value */
     ROUTE_TRANSLATES = 32,      /* other origins may call it if CORS is on */
