@@ -5,6 +5,7 @@
 #     make bench ONLY=serve
 #     SECONDS_OF_LOAD=N   (60)
 #     CONNECTIONS=N       (64)
+#     TEXT=FILE           the lines (see below)
 #     THREADS=N           of the server and of skmt translate (2)
 #
 # 64 connections translate lines, each in a request of its own. Every answer is
@@ -14,13 +15,14 @@
 # else but 200. It fails if an answer is wrong, or if the server needs more than
 # CPU / 0.8 or its memory grows by more than 5 % after 10 seconds.
 #
-# The lines are those of newstest2019; without the full sets, those of
-# bench/sentences.de, each with a number before it. Lines that are equal would
-# be translated once for all who wait for them.
+# The lines are those of bench/sentences.de, each with a number in it, because
+# lines that are equal would be translated once for all who wait for them.
+# TEXT=FILE takes other lines. The library touches the memory of its buffers when
+# long sentences first need it: with lines of very different length, memory grows
+# until the longest ones have come together.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=${BUILD:-build}
-shared=${SKMT_SHARED:-../shared}
 seconds=${SECONDS_OF_LOAD:-60} connections=${CONNECTIONS:-64}
 threads=${THREADS:-2}
 skmt=$build/skmt load=$build/bench/serve_load
@@ -30,11 +32,11 @@ work=$(mktemp -d) server=
 finish() { [ ! "$server" ] || kill "$server" 2>/dev/null || true; rm -rf "$work"; }
 trap finish EXIT
 
-if [ -e "$shared/corpora/news/newstest2019.tsv" ]; then
-    cut -f 1 "$shared/corpora/news/newstest2019.tsv" > "$work/lines"
+if [ "${TEXT:-}" ]; then
+    cp "$TEXT" "$work/lines"
 else
-    for i in $(seq 25); do
-        awk -v i="$i" '{ print (i * 40 + NR) ". " $0 }' bench/sentences.de
+    for i in $(seq 50); do
+        sed "s/\\([.!?]\\)\$/ ($i)\\1/" bench/sentences.de
     done > "$work/lines"
 fi
 

@@ -4,8 +4,8 @@
  * tables below for the commands' own options, and the library's descriptions
  * for the rest. "skmt help options" prints both as tab-separated text; "make
  * man" and a test use it to keep the man page up to date. The pages of "skmt
- * tm", "skmt knn", "skmt learn", "skmt align" and "skmt serve" are in tm_help.c,
- * knn_help.c, learn_help.c, align_help.c and serve_help.c. */
+ * tm", "skmt knn", "skmt learn", "skmt align" and "skmt serve" are in
+ * tm_help.c, knn_help.c, learn_help.c, align_help.c and serve_help.c. */
 
 #include <stdio.h>
 #include <string.h>
