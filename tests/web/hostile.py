@@ -467,6 +467,37 @@ def clients_go_away(x):
     wait_for(lambda: idle(x), "no call is left")
 
 
+@attack
+def streams_abandoned(x):
+    """Imports that report their progress, whose clients leave or do not
+    read."""
+    x.post("/v1/memories", '{"name":"streams"}')
+    rows = "".join(f"Satz {i} hier\tsentence {i} here\n"
+                   for i in range(20000)).encode()
+    head = (b"POST /v1/memories/streams/import HTTP/1.1\r\nHost: localhost\r\n"
+            b"Accept: text/event-stream\r\n"
+            b"Content-Type: text/tab-separated-values\r\n"
+            b'Content-Disposition: attachment; filename="a.tsv"\r\n'
+            b"Content-Length: " + str(len(rows)).encode() + b"\r\n\r\n")
+    for i in range(8):
+        s = x.connect()
+        s.sendall(head + rows)
+        if i % 4:
+            check("a stream", b"event-stream" in s.recv(2000))
+        if i % 2:
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
+                         struct.pack("ii", 1, 0))
+        s.close()
+    wait_for(lambda: idle(x), "no call is left")
+    s = x.connect()
+    s.sendall(head + rows)
+    data = b""
+    while b"event: done" not in data:
+        part = s.recv(65536)
+        check(f"the end of a stream: {data[-200:]}", part)
+        data += part
+
+
 def idle(x):
     status, _, body = x.get("/metrics")
     check(f"/metrics: {status}", status == 200)
