@@ -12,6 +12,9 @@
 #include "text_list.h"
 #include "translate_call.h"
 
+/* The largest beam has 64 translations, and one of them is the answer. */
+enum { MOST_ALTERNATIVES = 63 };
+
 /* What is asked for. */
 struct libre_call {
     struct text_list texts;
@@ -68,13 +71,18 @@ static bool libre_read_format(struct call *c, struct libre_call *x)
 
 static bool libre_read_alternatives(struct call *c, struct libre_call *x)
 {
-    int found = call_arg_int(c, "alternatives", 0, INT32_MAX - 1,
+    int found = call_arg_int(c, "alternatives", 0, INT64_MAX,
                              &x->alternatives);
 
-    if (found >= 0)
+    if (found >= 0 && x->alternatives <= MOST_ALTERNATIVES)
         return true;
-    call_fail_field(c, "alternatives",
-                    "Invalid request: alternatives parameter is not a number");
+    if (found < 0)
+        call_fail_field(c, "alternatives", "Invalid request: alternatives "
+                        "parameter is not a number");
+    else
+        call_fail_field(c, "alternatives", "Invalid request: alternatives "
+                        "(%lld) exceeds alternatives limit (%d)",
+                        (long long)x->alternatives, MOST_ALTERNATIVES);
     return false;
 }
 
@@ -87,7 +95,13 @@ static bool libre_read_languages(struct call *c, struct libre_call *x)
         return false;
     if (strcmp(source, "auto") && !(x->source = libre_language(c, source)))
         return false;
-    return (x->target = libre_language(c, target)) != NULL;
+    if (!(x->target = libre_language(c, target)))
+        return false;
+    if (x->source || language_is_target(call_server(c), x->target))
+        return true;
+    call_fail(c, FAIL_LANGUAGE, "%s (%s) is not available as a target language",
+              language_name(x->target), x->target);
+    return false;
 }
 
 /* ---- the answer --------------------------------------------------------- */

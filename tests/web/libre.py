@@ -131,6 +131,15 @@ refused("target", post("/translate", {"q": "a", "source": "de",
 refused("pair", post("/translate", {"q": "a", "source": "en",
                                     "target": "de"}), 400,
         "German (de) is not available as a target language from English (en)")
+refused("target of auto", post("/translate", {"q": "a", "source": "auto",
+                                              "target": "de"}), 400,
+        "German (de) is not available as a target language")
+refused("many alternatives", post("/translate", {
+    "q": "a", "alternatives": 64, **DE_EN}), 400,
+        "Invalid request: alternatives (64) exceeds alternatives limit (63)")
+answer = post("/translate", {"q": "Das Haus ist alt.", "alternatives": 63,
+                             **DE_EN})
+check("63 alternatives", len(answer.json.get("alternatives", [])) > 20, answer)
 refused("language is a text", post("/translate", {
     "q": "a", "source": "what is this", "target": "en"}), 400,
         "The language is not supported")
@@ -267,6 +276,11 @@ answer = server.call("POST", "/translate", body=urllib.parse.urlencode(
     {"q": "Guten Tag!", **DE_EN}).encode(), headers={
         "Content-Type": "application/x-www-form-urlencoded;charset=utf-8"})
 equal("OmegaT", answer.json, {"translatedText": hello})
+
+answer = post("/translate", {"q": "Klicken Sie auf <f0>Datei</f0>.<br1/>",
+                             **DE_EN}, form=True)
+for tag in "<f0>", "</f0>", "<br1/>":
+    equal(f"OmegaT's tag {tag}", answer.json["translatedText"].count(tag), 1)
 
 # ---- tmserver and amaGama
 
