@@ -7,6 +7,7 @@
 #                     undefined-behavior sanitizers
 #   make check-web    test the server with npm packages and a browser; needs the
 #                     network once
+#   make screenshots  make the pictures of the web page in docs/images
 #   make check-long   run the long tests: sanitizers, valgrind, aarch64, clang,
 #                     fuzzing, full test sets
 #   make bench        measure the speed on this machine
@@ -261,6 +262,12 @@ check-web:
 	+@$(AGAIN) -s all
 	@BUILD='$(BUILD)' tests/web/run
 
+# The pictures of the web page in docs/images.
+screenshots:
+	@scripts/deps build web
+	+@$(AGAIN) -s all
+	@BUILD='$(BUILD)' tests/web/run screenshots
+
 check-long:
 	@scripts/deps build test long
 	@CHECK_LONG_EXTRA='$(CHECK_LONG_EXTRA)' FUZZ_SECONDS='$(FUZZ_SECONDS_LONG)' scripts/check-long
@@ -332,6 +339,6 @@ clean:
 	rm -rf $(BUILD)
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
-.PHONY: all unit helpers examples benches fuzzers demo check check-san check-web check-long bench fuzz \
+.PHONY: all unit helpers examples benches fuzzers demo check check-san check-web screenshots check-long bench fuzz \
         man install uninstall dist deb help clean always
 .SECONDARY:

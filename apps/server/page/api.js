@@ -93,7 +93,8 @@ export const changePair = (name, id, pair) =>
 export const deletePair = (name, id) =>
     call("DELETE", `${memoryPath(name)}/pairs/${id}`);
 export const search = async (name, query) => {
-    const args = new URLSearchParams({ q: query, memories: name, limit: 50 });
+    const args = new URLSearchParams({ q: query, memories: name, limit: 50,
+                                       min_similarity: 0.3 });
 
     return (await call("GET", "v1/search?" + args)).matches;
 };

@@ -28,10 +28,24 @@ function votesOf(info, word)
         .sort((a, b) => b[1] - a[1]).slice(0, 8);
 }
 
+// The spans of a pair's target that voted for a word. If there are some, only
+// those whose token was chosen.
+function placesOf(info, word, pair)
+{
+    const tokens = word.index >= 0 ? info.words[word.index].tokens : [];
+    const votes = tokens.flatMap((token) => token.votes
+        .filter((v) => info.pairs[v.pair] === pair)
+        .map((v) => ({ position: v.position, won: v.token === token.piece })));
+    const won = votes.filter((v) => v.won);
+    const positions = (won.length ? won : votes).map((v) => v.position);
+
+    return (pair.places ?? []).filter((p) => positions.includes(p.position));
+}
+
 function showVote(segment, word, pair, share)
 {
     const version = current(segment);
-    const places = (pair.places ?? []).filter((p) => p.word === word.index);
+    const places = placesOf(version.info, word, pair);
     const facts = el("div", { class: "vote-head" },
                      el("b", {}, t("{n} of the votes", { n: percent(share) })));
 
