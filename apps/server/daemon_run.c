@@ -53,6 +53,15 @@ static bool handler_may_begin(struct daemon *d, struct call *c)
     return !call_canceled(c);
 }
 
+/* A key that may only read is refused here, for all routes of all APIs. */
+static bool handler_may_write(struct call *c)
+{
+    if (!(c->routing.route->flags & ROUTE_WRITES) || !c->account
+        || account_may_write(c->account)) return true;
+    call_fail(c, FAIL_FORBIDDEN, "This API key may not change anything");
+    return false;
+}
+
 static void handler_work(struct daemon *d, struct call *c)
 {
     bool open = c->routing.route->flags & ROUTE_OPEN;
@@ -60,6 +69,7 @@ static void handler_work(struct daemon *d, struct call *c)
     if (!handler_may_begin(d, c) || !call_read_body(c)) return;
     if (!c->account && !daemon_enter(d, c, true)) return;
     if (!open && !handler_charge(d, c)) return;
+    if (!handler_may_write(c)) return;
     c->routing.route->run(c);
 }
 
