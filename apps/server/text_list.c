@@ -36,24 +36,22 @@ static const char *text_as_written(const struct text_list *t, int i)
 
 /* ---- reading ---------------------------------------------------------- */
 
-static int text_list_fill(struct call *c, const char *name,
-                          struct text_list *t)
+int text_list_take(struct text_list *t, json_t *v)
 {
-    size_t n = json_array_size(t->json);
+    size_t n;
 
+    memset(t, 0, sizeof *t);
+    t->single = json_is_string(v);
+    if (!t->single && !json_is_array(v)) return -1;
+    t->json = t->single ? json_pack("[O]", v) : json_incref(v);
+    n = json_array_size(t->json);
     t->texts = calloc(n + 1, sizeof *t->texts);
     t->markup = calloc(n + 1, sizeof *t->markup);
-    if (!t->texts || !t->markup) {
-        call_fail(c, FAIL_INTERNAL, "out of memory");
-        return -1;
-    }
+    if (!t->json || !t->texts || !t->markup) return 0;
     t->n = (int)n;
     for (int i = 0; i < t->n; i++) {
         t->texts[i] = text_as_written(t, i);
-        if (t->texts[i]) continue;
-        call_fail_field(c, name, "element %d of parameter %s is not a string",
-                        i + 1, name);
-        return -1;
+        if (!t->texts[i]) return -2 - i;
     }
     return 1;
 }
@@ -61,21 +59,20 @@ static int text_list_fill(struct call *c, const char *name,
 int text_list_read(struct call *c, const char *name, struct text_list *t)
 {
     json_t *v = json_object_get(call_args(c), name);
+    int done;
 
     memset(t, 0, sizeof *t);
     if (!v || json_is_null(v)) return 0;
-    if (json_is_array(v)) {
-        t->json = json_incref(v);
-    } else if (json_is_string(v)) {
-        t->single = true;
-        t->json = json_pack("[O]", v);
-    } else {
+    done = text_list_take(t, v);
+    if (done == 1) return 1;
+    if (done == 0)
+        call_fail(c, FAIL_INTERNAL, "out of memory");
+    else if (done == -1)
         call_fail_field(c, name, "parameter %s must be a string or a list of "
                         "strings", name);
-        return -1;
-    }
-    if (t->json) return text_list_fill(c, name, t);
-    call_fail(c, FAIL_INTERNAL, "out of memory");
+    else
+        call_fail_field(c, name, "element %d of parameter %s is not a string",
+                        -done - 1, name);
     return -1;
 }
 
@@ -221,6 +218,8 @@ static size_t mark_of_element(const struct text_markup *m, const char *s,
 {
     int number, n = 0;
 
+    /* sscanf would also accept blanks, a sign and zeros. */
+    if (s[1] != 'X' || s[2] < '1' || s[2] > '9') return 0;
     if (sscanf(s, "[X%6dX]%n", &number, &n) != 1 || n == 0) return 0;
     *k = number - m->first;
     return *k >= 0 && *k < m->n ? (size_t)n : 0;

@@ -30,6 +30,9 @@ enum text_form {
 /* Reads argument `name`, a string or a list of strings. Returns 1; 0 if it is
  * absent or null; -1 after it has failed the call. Release it in any case. */
 int text_list_read(struct call *c, const char *name, struct text_list *out);
+/* The same with a value that is there. Returns 1; 0 if out of memory; -1 if it
+ * is no string or list; -2 - i if element i of a list is no string. */
+int text_list_take(struct text_list *out, json_t *value);
 void text_list_release(struct text_list *t);
 /* Makes plain texts of those that are XML. Returns false if out of memory. *tag
  * is the index of the first text with a tag that is not translated, -1 if there
