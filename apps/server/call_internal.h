@@ -1,6 +1,6 @@
 /* call_internal.h - the inside of a call.
  *
- * Also for: daemon, fuzz_http_path, test_call.
+ * Also for: daemon, fuzz_http_path, test_call, test_translate_call.
  *
  * A call has two owners: the thread of the connections, and the thread that
  * runs the function of the route. The first fills in the request, passes the

@@ -333,7 +333,8 @@ TEST(daemon_addresses)
 {
     struct sockaddr_storage local = address("127.8.9.1");
     struct sockaddr_storage mapped = address("::ffff:127.0.0.1");
-    struct sockaddr_storage far = address("8.8.8.8"), near = address("10.1.2.3");
+    struct sockaddr_storage far = address("8.8.8.8");
+    struct sockaddr_storage near = address("10.1.2.3");
 
     CHECK(same("1.2.3.4", "1.2.3.4") && !same("1.2.3.4", "1.2.3.5"));
     CHECK(same("2001:db8:1:2::1", "2001:db8:1:2:3:4:5:6"));
