@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "own.h"
+#include "server.h"
+#include "settings.h"
 
 /* ---- completion ------------------------------------------------------- */
 
@@ -19,17 +21,85 @@ static json_t *own_completion_json(const struct alternative *a,
                      "completion", own_string(rest), "score", a->score);
 }
 
-static void own_reply_completions(struct call *c, const struct text_answer *a,
-                                  const char *prefix)
-{
-    json_t *list = json_array();
+/* The completions that were found so far. */
+struct own_completions { json_t *list; int64_t n; const char *prefix; };
 
-    for (int i = 0; i < a->n; i++)
-        json_array_append_new(list, own_completion_json(&a->alternatives[i],
-                                                        prefix));
-    call_reply_json(c, 200, json_pack("{s:s, s:s, s:o}", "source", a->source,
-                                      "target", a->target, "completions",
-                                      list));
+static bool own_is_known(const json_t *list, const char *text)
+{
+    size_t i;
+    const json_t *one;
+
+    json_array_foreach(list, i, one)
+        if (!strcmp(json_string_value(json_object_get(one, "text")), text))
+            return true;
+    return false;
+}
+
+/* Takes the translations that are new. begun: only those that begin with the
+ * prefix. */
+static void own_take_completions(struct own_completions *x,
+                                 const struct text_answer *a, bool begun)
+{
+    size_t n = strlen(x->prefix);
+
+    for (int i = 0; i < a->n; i++) {
+        const struct alternative *one = &a->alternatives[i];
+
+        if ((int64_t)json_array_size(x->list) >= x->n) return;
+        if ((begun && strncmp(one->text, x->prefix, n))
+            || own_is_known(x->list, one->text)) continue;
+        json_array_append_new(x->list, own_completion_json(one, x->prefix));
+    }
+}
+
+/* The bytes of a prefix without the word that it may end in. */
+static size_t whole_words(const char *prefix)
+{
+    size_t n = strlen(prefix);
+
+    while (n > 0 && prefix[n - 1] != ' ' && prefix[n - 1] != '\t') n--;
+    return n;
+}
+
+/* If the library is made to write a part of a word, such as "op", it takes it
+ * for a word: "op the". So the whole words are forced first, and translations
+ * that continue the part are chosen. Returns false when the call needs no
+ * answer any more. */
+static bool own_complete_word(struct call *c, struct own_wish *w,
+                              const char *text, struct own_completions *x)
+{
+    struct wish some = w->wish;
+    char *words = strndup(x->prefix, whole_words(x->prefix));
+    struct answer a;
+    bool ok = true;
+
+    if (words && strlen(words) < strlen(x->prefix)) {
+        some.prefix = *words ? words : NULL;
+        some.nbest = OWN_MAX_NBEST;
+        ok = answer_texts(c, &some, &text, 1, &a);
+        /* Done; a newer call is not to be canceled. */
+        w->wish.replaces = NULL;
+        if (ok) {
+            own_take_completions(x, &a.texts[0], true);
+            answer_release(&a);
+        }
+    }
+    free(words);
+    return ok;
+}
+
+static bool own_complete_prefix(struct call *c, const struct own_wish *w,
+                                const char *text, struct own_completions *x,
+                                const char **source, const char **target)
+{
+    struct answer a;
+
+    if (!answer_texts(c, &w->wish, &text, 1, &a)) return false;
+    *source = a.texts[0].source;
+    *target = a.texts[0].target;
+    own_take_completions(x, &a.texts[0], false);
+    answer_release(&a);
+    return true;
 }
 
 /* A text of one line. NULL after it has failed the call. */
@@ -42,24 +112,33 @@ static const char *own_read_line(struct call *c, const char *name)
     return NULL;
 }
 
+static void own_complete_text(struct call *c, struct own_wish *w,
+                              const char *text, const char *prefix, int64_t n)
+{
+    struct own_completions x = { json_array(), n, prefix ? prefix : "" };
+    const char *source, *target;
+
+    w->wish.nbest = (int)n;
+    w->wish.priority = 1;
+    w->wish.prefix = *x.prefix ? x.prefix : NULL;
+    if (own_complete_word(c, w, text, &x)
+        && own_complete_prefix(c, w, text, &x, &source, &target))
+        call_reply_json(c, 200, json_pack(
+            "{s:s, s:s, s:O}", "source", source, "target", target,
+            "completions", x.list));
+    json_decref(x.list);
+}
+
 void own_complete(struct call *c)
 {
     struct own_wish w;
-    struct answer a;
     int64_t n = 3;
     const char *text, *prefix;
 
     if (own_wish_read(c, &w) && (text = own_read_line(c, "text"))
         && own_read_int(c, "n", 1, OWN_MAX_NBEST, &n)
-        && own_read_optional(c, "prefix", &prefix)) {
-        w.wish.nbest = (int)n;
-        w.wish.priority = 1;
-        w.wish.prefix = prefix && *prefix ? prefix : NULL;
-        if (answer_texts(c, &w.wish, &text, 1, &a)) {
-            own_reply_completions(c, &a.texts[0], prefix ? prefix : "");
-            answer_release(&a);
-        }
-    }
+        && own_read_optional(c, "prefix", &prefix))
+        own_complete_text(c, &w, text, prefix, n);
     own_wish_release(&w);
 }
 
@@ -107,12 +186,18 @@ static void own_word_at(const char *text, size_t at, size_t *begin,
 
 /* Other words that were found so far, each with the best translation that has
  * it. */
-struct own_choice { char *word, *text; size_t begin, end; double score; };
+struct own_choice {
+    char *word, *text;
+    size_t begin, end;          /* of the word in the text */
+    double score;
+    int pass;                   /* of the search that found it first */
+};
 struct own_choices {
     struct own_choice *list;
     int n, cap;
     const char *word;           /* the word to be replaced */
     size_t begin;               /* in the translation */
+    int pass;
     bool failed;                /* out of memory */
 };
 
@@ -156,7 +241,9 @@ static void own_take_choice(struct own_choices *x, const struct alternative *a)
         x->failed = true;
         return;
     }
-    if (choice->text && choice->score >= a->score) return;
+    if (choice->text && (choice->pass < x->pass || choice->score >= a->score))
+        return;
+    choice->pass = x->pass;
     free(choice->text);
     choice->text = strdup(a->text);
     if (!choice->text) x->failed = true;
@@ -181,10 +268,11 @@ static void own_release_choices(struct own_choices *x)
     free(x->list);
 }
 
-static int by_choice_score(const void *a, const void *b)
+static int by_pass_and_score(const void *a, const void *b)
 {
     const struct own_choice *left = a, *right = b;
 
+    if (left->pass != right->pass) return left->pass - right->pass;
     if (left->score > right->score) return -1;
     return left->score < right->score;
 }
@@ -208,7 +296,8 @@ static void own_reply_choices(struct call *c, const struct own_wish *w,
         call_fail(c, FAIL_INTERNAL, "out of memory");
         return;
     }
-    if (x->n) qsort(x->list, (size_t)x->n, sizeof *x->list, by_choice_score);
+    if (x->n) qsort(x->list, (size_t)x->n, sizeof *x->list,
+                    by_pass_and_score);
     for (int i = 0; i < x->n && i < p->n; i++) {
         const struct own_choice *choice = &x->list[i];
         json_t *j;
@@ -227,10 +316,48 @@ static void own_reply_choices(struct call *c, const struct own_wish *w,
     call_reply_json(c, 200, answer);
 }
 
-/* An n-best list often has few different words at one position, because its
- * translations differ later. So the translation is also continued with each
- * letter: the best translation whose next word begins with it. */
-enum { OWN_LETTERS = 26 };
+/* ---- three searches -------------------------------------------------------
+ *
+ * 1. The n-best list. It often has few different words at one position, because
+ *    its translations differ later.
+ * 2. The n-best list of the model without the memory, which knows other words.
+ * 3. If fewer than OWN_ENOUGH words were found, the translation is continued
+ *    with each letter. That takes long, and the words are rare ones, because
+ *    the model must spell them. */
+
+/* Translates with the whole words before the position. Returns false when the
+ * call needs no answer any more. */
+static bool own_try_list(struct call *c, struct own_wish *w,
+                         const struct own_position *p, struct own_choices *x)
+{
+    struct answer a;
+
+    x->pass++;
+    if (!answer_texts(c, &w->wish, &p->text, 1, &a)) return false;
+    w->wish.replaces = NULL;    /* done; a newer call is not to be canceled */
+    own_take_choices(x, &a);
+    answer_release(&a);
+    return true;
+}
+
+/* The same without the memory, unless there was none. */
+static bool own_try_model(struct call *c, struct own_wish *w,
+                          const struct own_position *p, struct own_choices *x)
+{
+    const char *system = json_string_value(json_object_get(w->options,
+                                                           "system"));
+
+    if (!account_has_memory(call_account(c))
+        || (system && !strcmp(system, "nmt"))) return true;
+    if (json_object_set_new(w->options, "system", json_string("nmt"))) {
+        x->failed = true;
+        return true;
+    }
+    w->wish.options = w->options;
+    return own_try_list(c, w, p, x);
+}
+
+enum { OWN_LETTERS = 26, OWN_ENOUGH = 3 };
 struct own_tries {
     const char *texts[OWN_LETTERS], *prefixes[OWN_LETTERS];
     char *made[OWN_LETTERS];
@@ -259,21 +386,24 @@ static bool own_try_letters(struct call *c, const struct own_wish *w,
                             const struct own_position *p,
                             struct own_choices *x)
 {
+    /* A call may not have more texts than the server allows. */
+    int most = call_server(c)->settings->max_texts;
     struct wish one = w->wish;
     struct own_tries t;
     struct answer a;
     bool ok = true;
 
+    x->pass++;
     one.nbest = 1;
-    one.replaces = NULL;        /* the first translation has replaced others */
-    if (own_make_tries(&t, p)) {
-        ok = answer_prefixes(c, &one, t.texts, t.prefixes, OWN_LETTERS, &a);
-        if (ok) {
-            own_take_choices(x, &a);
-            answer_release(&a);
-        }
-    } else {
-        x->failed = true;
+    one.prefix = NULL;
+    if (!own_make_tries(&t, p)) x->failed = true;
+    for (int i = 0; ok && !x->failed && i < OWN_LETTERS; i += most) {
+        int n = OWN_LETTERS - i < most ? OWN_LETTERS - i : most;
+
+        ok = answer_prefixes(c, &one, t.texts + i, t.prefixes + i, n, &a);
+        if (!ok) break;
+        own_take_choices(x, &a);
+        answer_release(&a);
     }
     for (int i = 0; i < OWN_LETTERS; i++) free(t.made[i]);
     return ok;
@@ -286,22 +416,17 @@ static void own_find_choices(struct call *c, struct own_wish *w,
     char *word = strndup(p->translation + p->begin, p->end - p->begin);
     char *prefix = strndup(p->translation, p->begin);
     struct own_choices x = { .word = word, .begin = p->begin };
-    struct answer a;
 
-    w->wish.nbest = OWN_MAX_NBEST < 2 * p->n ? OWN_MAX_NBEST : 2 * (int)p->n;
+    w->wish.nbest = OWN_MAX_NBEST;
     w->wish.priority = 1;
     w->wish.prefix = prefix && *prefix ? prefix : NULL;
-    if (!word || !prefix) {
+    if (!word || !prefix)
         call_fail(c, FAIL_INTERNAL, "out of memory");
-    } else if (answer_texts(c, &w->wish, &p->text, 1, &a)) {
-        bool ok = true;
-
-        own_take_choices(&x, &a);
-        answer_release(&a);
-        w->wish.prefix = NULL;
-        if (x.n < p->n) ok = own_try_letters(c, w, p, &x);
-        if (ok) own_reply_choices(c, w, p, &x);
-    }
+    else if (own_try_list(c, w, p, &x)
+             && (x.n >= p->n || own_try_model(c, w, p, &x))
+             && (x.n >= p->n || x.n >= OWN_ENOUGH
+                 || own_try_letters(c, w, p, &x)))
+        own_reply_choices(c, w, p, &x);
     own_release_choices(&x);
     free(word);
     free(prefix);

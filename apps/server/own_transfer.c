@@ -15,7 +15,6 @@ enum { EVENT_MS = 200 };        /* at least this long between two events */
 
 struct own_import {
     struct call *c;
-    const char *path;           /* of the file */
     bool stream;
     double last;                /* when the last event was sent, in seconds */
 };
@@ -68,20 +67,11 @@ static int on_import(void *user, const char *what, uint64_t done,
 
 /* ---- import ----------------------------------------------------------- */
 
-/* What is wrong with the file is said with the path of the temporary file. The
- * client gets the rest of the sentence. */
-static bool describe_bad_file(const struct own_import *im,
-                              const skmt_error *err, struct failure *f)
+static void describe_import(struct own_import *im, const skmt_error *err,
+                            struct failure *f)
 {
-    size_t n = strlen(im->path);
-
-    if (err->status != SKMT_ERR_FORMAT && err->status != SKMT_ERR_ARGUMENT
-        && err->status != SKMT_ERR_TEXT && err->status != SKMT_ERR_LIMIT)
-        return false;
-    if (strncmp(err->message, im->path, n)) return false;
-    *f = (struct failure){ .kind = FAIL_ARGUMENT, .field = "file" };
-    snprintf(f->message, sizeof f->message, "file%s", err->message + n);
-    return true;
+    call_describe_error(im->c, err, f);
+    if (f->kind == FAIL_ARGUMENT) snprintf(f->field, sizeof f->field, "file");
 }
 
 static void own_import_failed(struct own_import *im, const skmt_error *err)
@@ -89,7 +79,7 @@ static void own_import_failed(struct own_import *im, const skmt_error *err)
     struct failure f;
 
     if (call_canceled(im->c)) return;   /* nobody waits for the answer */
-    if (!describe_bad_file(im, err, &f)) call_describe_error(im->c, err, &f);
+    describe_import(im, err, &f);
     if (im->stream) send_event(im->c, "error", own_failure_json(im->c, &f));
     else call_fail_with(im->c, &f);
 }
@@ -134,8 +124,7 @@ static void import_file(struct call *c, const struct upload *file,
                         const struct import_args *args,
                         const struct memory_card *card)
 {
-    struct own_import im = { .c = c, .path = file->path,
-                             .stream = wants_events(c) };
+    struct own_import im = { .c = c, .stream = wants_events(c) };
     int64_t pairs = 0;
     skmt_error err;
 

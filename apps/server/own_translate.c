@@ -1,4 +1,4 @@
-/* own_translate.c - POST /v1/translate. */
+/* own_translate.c - translates texts: POST /v1/translate. */
 #include <stdlib.h>
 #include <string.h>
 
