@@ -406,6 +406,46 @@ TEST(daemon_hosts)
     settings.keys = NULL;
 }
 
+/* What a preflight request of a page of http://a.example gets. */
+static const char *preflight(char *path, const char *method)
+{
+    static char text[64];
+    struct daemon d = { .settings = &settings };
+    struct call *c = begin(0, NULL, "");
+    const char *value;
+
+    c->path = path;
+    call_headers_add(&c->in, "Origin", "http://a.example");
+    call_headers_add(&c->in, "Access-Control-Request-Method", method);
+    daemon_check(&d, c, "OPTIONS");
+    CHECK_INT(c->status, 204);
+    CHECK(call_headers_find(&c->out, "Allow") != NULL);
+    CHECK(!call_headers_find(&c->out, "Access-Control-Allow-Credentials"));
+    value = call_headers_find(&c->out, "Access-Control-Allow-Origin");
+    snprintf(text, sizeof text, "%s", value ? value : "");
+    call_release(c);
+    return text;
+}
+
+TEST(daemon_cors)
+{
+    char translate[] = "/translate", memories[] = "/v1/memories";
+    char *every[] = { "*" }, *one[] = { "http://a.example" };
+    char *other[] = { "http://b.example" };
+
+    CHECK_STR(preflight(translate, "POST"), "");
+    settings.cors.n = 1;
+    settings.cors.list = every;
+    CHECK_STR(preflight(translate, "POST"), "*");
+    CHECK_STR(preflight(translate, "DELETE"), "");
+    CHECK_STR(preflight(memories, "POST"), "");
+    settings.cors.list = one;
+    CHECK_STR(preflight(translate, "POST"), "http://a.example");
+    settings.cors.list = other;
+    CHECK_STR(preflight(translate, "POST"), "");
+    settings.cors.n = 0;
+}
+
 /* The path of a request target, or "bad". */
 static const char *path_of(const char *target)
 {
