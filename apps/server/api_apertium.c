@@ -101,7 +101,8 @@ static void apertium_pairs(struct call *c)
 
 static const struct route apertium_routes[] = {
     { "GET POST", "/translate", apertium_translate, ROUTE_TRANSLATES, NULL },
-    { "GET POST", "/listPairs", apertium_pairs, ROUTE_OPEN, NULL },
+    { "GET POST", "/listPairs", apertium_pairs,
+      ROUTE_OPEN | ROUTE_TRANSLATES, NULL },
     { NULL, NULL, NULL, 0, NULL }
 };
 

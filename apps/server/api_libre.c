@@ -102,6 +102,15 @@ bool libre_pair(struct call *c, const char *source, const char *target)
     return false;
 }
 
+bool libre_within(struct call *c, int64_t size, int64_t limit)
+{
+    if (size <= limit)
+        return true;
+    call_fail(c, FAIL_TEXT_LIMIT, "Invalid request: request (%lld) exceeds "
+              "text limit (%lld)", (long long)size, (long long)limit);
+    return false;
+}
+
 /* ---- languages ---------------------------------------------------------- */
 
 static json_t *libre_targets(const struct server *s, const char *code)
@@ -238,6 +247,7 @@ static const char *suggest_source(struct call *c, const char *written,
 /* Stores the suggestion in the memory, where the next translation finds it. */
 static void libre_suggest(struct call *c)
 {
+    int64_t limit = call_server(c)->settings->max_text;
     const char *text, *better, *source, *target;
 
     if (!account_has_memory(call_account(c)) ||
@@ -250,7 +260,9 @@ static void libre_suggest(struct call *c)
         !(target = libre_needed(c, "target")) ||
         !(target = libre_language(c, target)) ||
         !(source = suggest_source(c, source, target)) ||
-        !libre_pair(c, source, target))
+        !libre_pair(c, source, target) ||
+        !libre_within(c, (int64_t)strlen(text), limit) ||
+        !libre_within(c, (int64_t)strlen(better), limit))
         return;
     if (pair_list_store_text(c, text, better, source, target, "libretranslate"))
         call_reply_json(c, 200, json_pack("{s:b}", "success", 1));
@@ -268,9 +280,11 @@ static void libre_file(struct call *c)
 
 static const struct route libre_routes[] = {
     { "POST", "/translate", libre_translate, ROUTE_TRANSLATES, NULL },
-    { "GET", "/languages", libre_languages, ROUTE_OPEN, NULL },
+    { "GET", "/languages", libre_languages,
+      ROUTE_OPEN | ROUTE_TRANSLATES, NULL },
     { "POST", "/detect", libre_detect, ROUTE_TRANSLATES, NULL },
-    { "GET", "/frontend/settings", libre_settings, ROUTE_OPEN, NULL },
+    { "GET", "/frontend/settings", libre_settings,
+      ROUTE_OPEN | ROUTE_TRANSLATES, NULL },
     { "POST", "/suggest", libre_suggest, ROUTE_WRITES, NULL },
     { "POST", "/translate_file", libre_file, ROUTE_FILE, NULL },
     { "GET", "/download_file/:name", libre_file, 0, NULL },

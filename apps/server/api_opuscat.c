@@ -174,6 +174,8 @@ static void opuscat_login(struct call *c)
     opuscat_reply_text(c, "0");
 }
 
+enum { OPEN = ROUTE_OPEN | ROUTE_TRANSLATES };
+
 static const struct route opuscat_routes[] = {
     { "GET", "/TranslateJson", opuscat_object, ROUTE_TRANSLATES, NULL },
     { "POST", "/TranslatePost", opuscat_object, ROUTE_TRANSLATES, NULL },
@@ -182,10 +184,10 @@ static const struct route opuscat_routes[] = {
     { "GET", "/TranslateParagraphJson", opuscat_text, ROUTE_TRANSLATES, NULL },
     { "POST", "/PreOrderBatch", opuscat_order, ROUTE_ANY_JSON, NULL },
     { "POST", "/Customize", opuscat_customize, ROUTE_WRITES, NULL },
-    { "GET", "/ListSupportedLanguagePairs", opuscat_pairs, ROUTE_OPEN, NULL },
-    { "GET", "/GetLanguagePairModelTags", opuscat_tags, ROUTE_OPEN, NULL },
-    { "GET", "/CheckModelStatus", opuscat_model_status, ROUTE_OPEN, NULL },
-    { "GET", "/Login", opuscat_login, ROUTE_OPEN, NULL },
+    { "GET", "/ListSupportedLanguagePairs", opuscat_pairs, OPEN, NULL },
+    { "GET", "/GetLanguagePairModelTags", opuscat_tags, OPEN, NULL },
+    { "GET", "/CheckModelStatus", opuscat_model_status, OPEN, NULL },
+    { "GET", "/Login", opuscat_login, OPEN, NULL },
     { NULL, NULL, NULL, 0, NULL }
 };
 

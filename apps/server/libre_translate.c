@@ -26,16 +26,6 @@ struct libre_call {
 
 /* ---- arguments ---------------------------------------------------------- */
 
-/* LibreTranslate says the same for a text and for a list of texts. */
-static bool libre_within(struct call *c, int64_t size, int64_t limit)
-{
-    if (size <= limit)
-        return true;
-    call_fail(c, FAIL_TEXT_LIMIT, "Invalid request: request (%lld) exceeds "
-              "text limit (%lld)", (long long)size, (long long)limit);
-    return false;
-}
-
 static bool libre_read_texts(struct call *c, struct text_list *t)
 {
     const struct settings *s = call_server(c)->settings;

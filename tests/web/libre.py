@@ -227,6 +227,9 @@ for missing in "q", "s", "source", "target":
 refused("suggest for another pair", post("/suggest", {
     "q": "a", "s": "b", "source": "en", "target": "de"}), 400,
         "German (de) is not available as a target language from English (en)")
+refused("suggest a long text", post("/suggest", {
+    "q": "a\n" * 1001, "s": "b\n" * 1001, **DE_EN}), 400,
+        "Invalid request: request (2002) exceeds text limit (2000)")
 refused("suggest blanks", post("/suggest", {"q": " ", "s": " ", **DE_EN}), 400,
         "the text or its translation is blank")
 before = post("/translate", {"q": OLD, **DE_EN}).json["translatedText"]
