@@ -1,4 +1,4 @@
-/* own_translate.c - translates texts: POST /v1/translate. */
+/* own_translate.c - translates the texts of POST /v1/translate, and answers. */
 #include <stdlib.h>
 #include <string.h>
 
