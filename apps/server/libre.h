@@ -23,8 +23,8 @@ const char *libre_language(struct call *c, const char *written);
 /* Whether a pair (codes) is served; else fails the call. */
 bool libre_pair(struct call *c, const char *source, const char *target);
 
-/* Whether a size is within a limit; else fails the call. LibreTranslate says the
- * same for a text and for a list of texts. */
+/* Whether a size is within a limit; else fails the call. LibreTranslate says
+ * the same for a text and for a list of texts. */
 bool libre_within(struct call *c, int64_t size, int64_t limit);
 
 /* libre_translate.c, libre_spec.c */
