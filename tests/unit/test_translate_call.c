@@ -236,8 +236,8 @@ TEST(call_uses_the_memory)
 TEST(call_gives_alternatives)
 {
     BENCH(b);
-    static const char *const text = "Das Haus ist rot.\nDer Hund ist heute sehr "
-                                    "laut.";
+    static const char *const text = "Das Haus ist rot.\nDer Hund ist heute "
+                                    "sehr laut.";
     struct call *c = bench_call(&b);
     struct wish w = { .target = "en", .nbest = 4, .explain = true };
     struct answer a;
@@ -374,6 +374,9 @@ static char *slow_text(int number)
     return text;
 }
 
+/* Longer than a test takes with sanitizers. */
+enum { NO_DEADLINE = 3600000 };
+
 struct runner {
     pthread_t thread;
     struct bench_server *b;
@@ -431,7 +434,8 @@ TEST(call_ends_with_its_client)
     char *text = slow_text(1);
     struct runner r;
 
-    runner_start(&r, &b, (struct wish){ .target = "en" }, text);
+    runner_start(&r, &b, (struct wish){ .target = "en",
+                                        .deadline_ms = NO_DEADLINE }, text);
     wait_until_busy(&b);
     call_cancel(r.call, true);
     runner_join(&r);
@@ -460,7 +464,8 @@ TEST(call_is_replaced)
 {
     BENCH(b);
     char *text = slow_text(1);
-    struct wish w = { .target = "en", .replaces = "segment 7" };
+    struct wish w = { .target = "en", .replaces = "segment 7",
+                      .deadline_ms = NO_DEADLINE };
     struct wish other = { .target = "en", .replaces = "segment 8" };
     struct runner r;
     char *got[2];
@@ -489,7 +494,7 @@ TEST(call_shares_lines)
     char *text = slow_text(1);
     struct runner r[2];
     struct flights *all = work_flights(b.server.work);
-    struct wish w = { .target = "en" };
+    struct wish w = { .target = "en", .deadline_ms = NO_DEADLINE };
     char *again;
 
     runner_start(&r[0], &b, w, text);
@@ -517,8 +522,8 @@ TEST(call_overtakes)
     struct wish w = { .target = "en" };
     char *got;
 
-    runner_start(&r, &b, (struct wish){ .target = "en", .priority = -1 },
-                 text);
+    runner_start(&r, &b, (struct wish){ .target = "en", .priority = -1,
+                                        .deadline_ms = NO_DEADLINE }, text);
     wait_until_busy(&b);
     got = bench_translate(&b, &w, "Das Haus ist rot.", NULL);
     CHECK_STR(got ? got : "", "The house is red.");
