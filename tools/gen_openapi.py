@@ -352,7 +352,7 @@ others("DeepL", "/deepl", [
     ("GET POST", "/v2/languages", "The languages"),
     ("GET POST", "/v2/usage", "How much was translated"),
     ("GET", "/v2/glossary-language-pairs", "Pairs for glossaries: none"),
-] + [("GET POST PUT PATCH DELETE", path, "Answers 501") for path in [
+] + [("GET POST PUT PATCH DELETE", path, "Answers 404: not offered") for path in [
     "/v2/glossaries", "/v2/glossaries/{rest}", "/v3/glossaries",
     "/v3/glossaries/{rest}", "/v2/document", "/v2/document/{rest}",
     "/v3/translation_memories", "/v3/translation_memories/{rest}",
