@@ -58,6 +58,15 @@ skmt_status account_check_write(const struct account *a, skmt_error *err)
     return SKMT_OK;
 }
 
+/* What every function does with an error of the memory file. */
+skmt_status account_failed(struct account *a, skmt_error *err, skmt_status st)
+{
+    if (!a->home->pool) return st;
+    if (st == SKMT_ERR_IO || st == SKMT_ERR_FORMAT)
+        tm_pool_forget(a->home->pool);
+    return tm_pool_hide_path(a->home->pool, err, st);
+}
+
 /* ---- lending ------------------------------------------------------------- */
 
 /* Whether the account may use this memory. */
@@ -136,7 +145,7 @@ static skmt_status usable_names(struct account *a, skmt_tm *tm,
     }
     if (!st && out->failed)
         st = account_error(err, SKMT_ERR_NOMEM, "out of memory");
-    return tm_pool_hide_path(a->home->pool, err, st);
+    return account_failed(a, err, st);
 }
 
 /* Borrows the usable memories for two languages, which may be NULL. */
@@ -453,7 +462,7 @@ skmt_status account_store(struct account *a, const struct correction *x,
         st = find_same(a, memory, x->source, &same, err);
     if (!st) st = store_in(a, memory, make, x, &same, &made, err);
     same_release(&same);
-    if (st) return tm_pool_hide_path(a->home->pool, err, st);
+    if (st) return account_failed(a, err, st);
     if (id) *id = made;
     metrics_added(*a->home->metrics, x->from ? x->from : "", 1);
     return SKMT_OK;
@@ -604,5 +613,5 @@ skmt_status account_import(struct account *a, const char *memory,
     skmt_import_free(im);
     st = import_failed(err, st, path, &w);
     if (!st) metrics_added(*a->home->metrics, "import", *pairs);
-    return a->home->pool ? tm_pool_hide_path(a->home->pool, err, st) : st;
+    return account_failed(a, err, st);
 }

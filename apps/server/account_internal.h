@@ -73,6 +73,10 @@ void job_list_free(struct job_list *l);
 __attribute__((format(printf, 3, 4)))
 skmt_status account_error(skmt_error *err, skmt_status st, const char *fmt,
                           ...);
+/* Takes the path out of the message of an error. After an error of the memory
+ * file, it is opened again. Returns st. */
+skmt_status account_failed(struct account *a, skmt_error *err,
+                           skmt_status st);
 /* Fails if the account may not change memories or has none. */
 skmt_status account_check_write(const struct account *a, skmt_error *err);
 

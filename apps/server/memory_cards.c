@@ -273,7 +273,7 @@ static skmt_status cards_begin(struct account *a, skmt_tm **tm,
     cards_forget(f);
     pthread_mutex_unlock(&f->lock);
     tm_pool_return(a->home->pool, *tm);
-    return tm_pool_hide_path(a->home->pool, err, st);
+    return account_failed(a, err, st);
 }
 
 static void cards_end(struct account *a, skmt_tm *tm)
@@ -394,7 +394,7 @@ skmt_status memories_list(struct account *a, struct memory_cards *out,
     }
     cards_end(a, tm);
     if (st) memories_release(out);
-    return tm_pool_hide_path(a->home->pool, err, st);
+    return account_failed(a, err, st);
 }
 
 /* Whether a card is meant by a number (way 0), an external id, a name or a
@@ -438,7 +438,7 @@ skmt_status memories_find(struct account *a, const char *what,
     if (card) st = card_copy(a->home->cards, card, tm, out, err);
     *found = card && !st;
     cards_end(a, tm);
-    return tm_pool_hide_path(a->home->pool, err, st);
+    return account_failed(a, err, st);
 }
 
 /* ---- making -------------------------------------------------------------- */
@@ -571,7 +571,7 @@ skmt_status memories_create(struct account *a, const char *title,
                            err);
     if (!st) st = card_copy(a->home->cards, card, tm, out, err);
     cards_end(a, tm);
-    return tm_pool_hide_path(a->home->pool, err, st);
+    return account_failed(a, err, st);
 }
 
 /* ---- changing ------------------------------------------------------------ */
@@ -619,7 +619,7 @@ skmt_status memories_change(struct account *a, int64_t id, const char *title,
         if (st) cards_forget(f);
     }
     cards_end(a, tm);
-    return tm_pool_hide_path(a->home->pool, err, st);
+    return account_failed(a, err, st);
 }
 
 /* Drops the memory first: without it, the card is dropped too. */
@@ -655,5 +655,5 @@ skmt_status memories_delete(struct account *a, int64_t id, skmt_error *err)
     st = card_by_id(a, id, &card, err);
     if (!st) st = drop_memory(a, card, err);
     cards_end(a, tm);
-    return tm_pool_hide_path(a->home->pool, err, st);
+    return account_failed(a, err, st);
 }

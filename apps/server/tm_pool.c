@@ -395,6 +395,17 @@ void tm_pool_edit_end(struct tm_pool *p)
     take_back(p, NULL, true, true);
 }
 
+void tm_pool_forget(struct tm_pool *p)
+{
+    struct tm_handle_slot *condemned = NULL;
+
+    pthread_mutex_lock(&p->all->lock);
+    p->generation++;
+    idle_condemn_pool(p, false, &condemned);
+    pthread_mutex_unlock(&p->all->lock);
+    close_condemned(condemned);
+}
+
 /* ---- messages ------------------------------------------------------------ */
 
 void hide_path(skmt_error *err, const char *path, const char *what)

@@ -41,6 +41,11 @@ void tm_pool_return(struct tm_pool *p, skmt_tm *tm);
 skmt_status tm_pool_edit(struct tm_pool *p, skmt_tm **out, skmt_error *err);
 void tm_pool_edit_end(struct tm_pool *p);
 
+/* Closes the handles, the lent ones when they are returned. After an error of
+ * the file, new handles may work, for example because somebody has repaired
+ * it. */
+void tm_pool_forget(struct tm_pool *p);
+
 /* Takes the path out of a message: clients must not see it. Returns the
  * status. err may be NULL. */
 skmt_status tm_pool_hide_path(const struct tm_pool *p, skmt_error *err,

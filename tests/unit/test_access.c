@@ -536,7 +536,13 @@ TEST(the_headers_tell_the_limit)
 
 /* ---- threads ------------------------------------------------------------- */
 
-struct crowd { struct accounts *list; const char *key; bool stop; long n; };
+struct crowd {
+    struct accounts *list;
+    const struct sockaddr *peer;
+    const char *key;
+    bool stop;
+    long n;
+};
 
 static void *ask_often(void *user)
 {
@@ -547,7 +553,7 @@ static void *ask_often(void *user)
         struct account *a;
         int wait;
 
-        access_enter(c->list, "wrong", v4("192.0.2.1"), &a, &wait);
+        access_enter(c->list, "wrong", c->peer, &a, &wait);
         if (access_enter(c->list, c->key, NULL, &a, &wait)) break;
         access_charge(c->list, a, NULL, 1, &got);
         account_add_characters(a, 1);
@@ -570,6 +576,7 @@ TEST(the_file_is_read_again_while_threads_ask)
     REQUIRE(scratch_make(&s));
     snprintf(key, sizeof key, "%s", new_key(&s, "a"));
     c.key = key;
+    c.peer = v4("192.0.2.1");
     c.list = open_keys(&s, &set);
     REQUIRE(c.list);
     for (int i = 0; i < 4; i++)

@@ -297,6 +297,25 @@ TEST(a_damaged_file_is_reported)
     one_remove(&o);
 }
 
+TEST(an_error_does_not_last)
+{
+    struct correction x = { .source = "b", .target = "c" };
+    struct one_account o;
+    skmt_error err;
+    char log[310], away[310];
+
+    REQUIRE(one_make(&o));
+    store(o.a, NULL, "a", "b", NULL, false);
+    snprintf(log, sizeof log, "%s-wal", o.path);
+    snprintf(away, sizeof away, "%s.away", o.path);
+    CHECK(!rename(log, away) && !mkdir(log, 0700));
+    account_store(o.a, &x, NULL, &err);         /* may work or not */
+    CHECK(!rmdir(log) && !rename(away, log));
+    OK(account_store(o.a, &x, NULL, &err));
+    CHECK_STR(targets(o.a, "b"), "c ");
+    one_remove(&o);
+}
+
 TEST(a_full_disk_loses_nothing)
 {
     struct correction x = { .source = "a", .target = "b", .replace = true };
@@ -599,6 +618,22 @@ TEST(files_are_imported_or_refused)
     OK(account_import(o.a, NULL, path, "x", "de", "fr", NULL, NULL, &n,
                       &err));                   /* a memory of its own */
     CHECK_INT(find(o.a, "main de-fr"), 2);
+    one_remove(&o);
+
+    REQUIRE(one_make(&o));                      /* wrong languages */
+    store(o.a, NULL, "eins", "one", NULL, false);
+    REQUIRE(scratch_write(&o.s, "up", "<tmx version='1.4'><header/><body>"
+                          "<tu><tuv xml:lang='de'><seg>zwei</seg></tuv>"
+                          "<tuv xml:lang='en'><seg>two</seg></tuv></tu>"
+                          "</body></tmx>"));
+    path = scratch_path(&o.s, "up");
+    OK(account_import(o.a, NULL, path, "x", "xx", "yy", NULL, NULL, &n,
+                      &err));
+    CHECK_INT(n, 0);
+    OK(account_import(o.a, NULL, path, "x", "de", "en", NULL, NULL, &n,
+                      &err));
+    CHECK_INT(n, 1);
+    CHECK_STR(targets(o.a, "zwei"), "two ");
     one_remove(&o);
 }
 
