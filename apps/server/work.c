@@ -19,8 +19,8 @@
 #include "settings.h"
 
 /* Lines in the services for each line that is decoded: enough to keep the
- * batches full. */
-enum { LINES_A_LANE = 4 };
+ * batches full, and few, because a new line waits for those before it. */
+enum { LINES_A_LANE = 2 };
 
 /* A thread that waits to enter with a line. */
 struct work_waiter {

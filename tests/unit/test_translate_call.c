@@ -466,7 +466,8 @@ TEST(call_is_replaced)
     char *text = slow_text(1);
     struct wish w = { .target = "en", .replaces = "segment 7",
                       .deadline_ms = NO_DEADLINE };
-    struct wish other = { .target = "en", .replaces = "segment 8" };
+    struct wish other = { .target = "en", .replaces = "segment 8",
+                          .deadline_ms = NO_DEADLINE };
     struct runner r;
     char *got[2];
 
@@ -670,7 +671,7 @@ TEST(queue_is_bounded)
     work_free(w);
 }
 
-/* Four lines a lane; the background has half a batch while others wait. */
+/* Two lines a lane; the background has half a batch while others wait. */
 TEST(queue_has_classes)
 {
     struct work *w = small_queue();
@@ -681,11 +682,11 @@ TEST(queue_has_classes)
     REQUIRE(w != NULL);
     CHECK(work_admit(w, WORK_INTERACTIVE, 10, 100, 1000, &a, &f));
     CHECK(work_admit(w, WORK_BACKGROUND, 10, 100, 1000, &b, &f));
-    for (int i = 0; i < 8; i++) CHECK(work_try_enter(w, &b, 10));
+    for (int i = 0; i < 4; i++) CHECK(work_try_enter(w, &b, 10));
     CHECK(!work_try_enter(w, &b, 10));
     CHECK(!work_enter(w, &b, 10, &stop, flight_clock() + 1));
     CHECK(work_try_enter(w, &a, 10));
-    for (int i = 0; i < 7; i++) work_leave(w, WORK_BACKGROUND, 10, true);
+    for (int i = 0; i < 3; i++) work_leave(w, WORK_BACKGROUND, 10, true);
     CHECK(!work_try_enter(w, &b, 10));  /* one inside: half of two lanes */
     work_leave(w, WORK_INTERACTIVE, 10, true);
     CHECK(work_try_enter(w, &b, 10));
