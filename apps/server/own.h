@@ -71,9 +71,11 @@ bool own_read_int(struct call *c, const char *name, int64_t low, int64_t high,
                   int64_t *out);
 /* Argument "offsets". Returns false after it has failed the call. */
 bool own_read_unit(struct call *c, enum offset_unit *out);
-/* A string that must be there and not be empty. NULL after it has failed the
+/* A string that must be there and have a text. NULL after it has failed the
  * call. */
 const char *own_read_text(struct call *c, const char *name);
+/* Whether a text has more than white space. */
+bool own_has_text(const char *s);
 /* A string; NULL if absent. Returns false after it has failed the call because
  * it is not a string. */
 bool own_read_optional(struct call *c, const char *name, const char **out);

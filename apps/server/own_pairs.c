@@ -190,6 +190,12 @@ void own_pair_put(struct call *c)
         call_fail_field(c, "target", "source and target are missing");
         return;
     }
+    if ((x.source && !own_has_text(x.source))
+        || (x.target && !own_has_text(x.target))) {
+        call_fail_field(c, x.source && !own_has_text(x.source) ? "source"
+                        : "target", "a text is empty");
+        return;
+    }
     if (!own_pairs_memory(c, &card)) return;
     if (own_change_pair(c, card.name, &x)) {
         j = own_borrow_pair(c, x.id, card.name);
@@ -240,8 +246,8 @@ static bool own_read_pair(struct call *c, const json_t *pair,
         || !own_member(c, pair, "author", &x->author)
         || !own_member(c, pair, "unit", &x->unit)) return false;
     x->replace = json_is_true(json_object_get(pair, "replace"));
-    empty = !x->source || !*x->source ? "source"
-            : !x->target || !*x->target ? "target" : NULL;
+    empty = !x->source || !own_has_text(x->source) ? "source"
+            : !x->target || !own_has_text(x->target) ? "target" : NULL;
     if (empty) call_fail_field(c, empty, "%s is missing or empty", empty);
     return !empty;
 }

@@ -25,12 +25,17 @@ bool own_read_optional(struct call *c, const char *name, const char **out)
     return false;
 }
 
+bool own_has_text(const char *s)
+{
+    return s[strspn(s, " \t\r\n\v\f")] != 0;
+}
+
 const char *own_read_text(struct call *c, const char *name)
 {
     const char *s;
 
     if (!own_read_optional(c, name, &s)) return NULL;
-    if (s && *s) return s;
+    if (s && own_has_text(s)) return s;
     call_fail_field(c, name, s ? "%s is empty" : "%s is missing", name);
     return NULL;
 }

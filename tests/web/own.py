@@ -3,8 +3,11 @@
 explanations, the progress of an import, and what is exported."""
 import json
 import os
+import shutil
 import subprocess
 import tempfile
+import threading
+import time
 import traceback
 
 import raw
@@ -314,6 +317,10 @@ def test_pairs(s):
                 field)
     equal("nothing of a bad list is stored",
           s.call("GET", "/v1/memories/main").json["pairs"], 20)
+    for body in ({"target": ""}, {"source": ""}, {"source": "\n"}):
+        failure(f"put {body}", s.call("PUT", f"{base}/{one['id']}",
+                                      json_body=body), 400, "argument", *body)
+    equal("unchanged", s.call("GET", f"{base}/{one['id']}").json, one)
     failure("no change", s.call("PUT", f"{base}/{one['id']}", json_body={}),
             400, "argument", "target")
     failure("limit", s.call("GET", base + "?limit=1001"), 400, "argument",
@@ -594,6 +601,27 @@ def test_explain(s):
         w["reasons"] for w in steered["segments"][0]["words"]))
 
 
+def test_replaces(s):
+    """A newer request with the same id ends the older one."""
+    long = " ".join(OPEN[:-1] + f" und Teil {i}." for i in range(40))
+    older = []
+    thread = threading.Thread(target=lambda: older.append((translate(
+        s, texts=[long + str(i) for i in range(8)], replaces="field-1",
+        memories=[], nbest=16), time.monotonic())))
+    thread.start()
+    time.sleep(0.4)
+    begun = time.monotonic()
+    newer = translate(s, text=OPEN, replaces="field-1")
+    thread.join()
+    answer, ended = older[0]
+    equal("newer", newer.status, 200)
+    failure("older", answer, 409, "conflict")
+    check("at once", ended - begun < 5, ended - begun)
+    late = translate(s, texts=[long + str(i) for i in range(8)], nbest=16,
+                     memories=[], deadline_ms=50)
+    failure("deadline", late, 503, "busy")
+
+
 def test_explain_lines(s):
     """Offsets refer to the whole text, in the unit that was asked for."""
     text = f"\n  😀 {OPEN}  \n\n{STORED}\n"
@@ -696,6 +724,46 @@ def test_keys():
     return s
 
 
+def test_read_only():
+    """A key that may not write reads, and changes nothing."""
+    home = tempfile.mkdtemp(prefix="skmt-own-")
+    keys = home + "/keys"
+    key = subprocess.run([SKMT, "serve", "--keys", keys, "--new-key", "r"],
+                         check=True, capture_output=True,
+                         text=True).stdout.strip()
+    subprocess.run([SKMT, "tm", "create", home + "/r.tm", "-n", "main"],
+                   check=True, capture_output=True)
+    subprocess.run([SKMT, "tm", "import", home + "/r.tm", SMALL], check=True,
+                   capture_output=True)
+    with open(keys, encoding="utf-8") as f:
+        line = json.loads(f.read().splitlines()[-1])
+    with open(keys, "w", encoding="utf-8") as f:
+        f.write(json.dumps(dict(line, write=False)) + "\n")
+    s = raw.Server("--keys", keys)
+    head = {"X-Api-Key": key}
+    equal("may not write", s.call("GET", "/v1/info", headers=head).json
+          ["account"], {"name": "r", "memory": True, "write": False})
+    base = "/v1/memories/main"
+    before = s.call("GET", base + "/pairs", headers=head).json
+    equal("reads", len(before["pairs"]), 20)
+    for method, path, body in (
+            ("POST", "/v1/memories", {"title": "x"}),
+            ("PATCH", base, {"title": "x"}), ("DELETE", base, None),
+            ("POST", base + "/import", {"x": 1}),
+            ("POST", base + "/pairs", {"source": "a", "target": "b"}),
+            ("PUT", base + "/pairs/1", {"target": "b"}),
+            ("DELETE", base + "/pairs/1", None),
+            ("POST", "/v1/feedback", {"source": "a", "corrected": "b"})):
+        failure(f"read only: {method} {path}", s.call(
+            method, path, json_body=body, headers=head), 403, "forbidden")
+    equal("nothing changed", s.call("GET", base + "/pairs",
+                                    headers=head).json, before)
+    equal("exports", s.call("GET", base + "/export", headers=head).status,
+          200)
+    shutil.rmtree(home)
+    return s
+
+
 def translate_as(s, key, text):
     return s.call("POST", "/v1/translate", headers=key, json_body={
         "text": text}).json["translations"][0]
@@ -733,7 +801,7 @@ def main():
                                text=True, check=True).stdout.split()[1]
     for test in (test_server, test_memories, test_import, test_export,
                  test_pairs, test_search, test_feedback, test_translate,
-                 test_translate_errors, test_explain, test_explain_lines,
+                 test_translate_errors, test_replaces, test_explain, test_explain_lines,
                  test_complete, test_alternatives):
         try:
             test(s)
@@ -746,7 +814,7 @@ def main():
     secret = s.log
     check("no texts in the log", "Revisionsklappe" not in secret and
           "Akku" not in secret, secret[-500:])
-    raw.finish(s, test_keys(), test_no_memory())
+    raw.finish(s, test_keys(), test_read_only(), test_no_memory())
 
 
 main()
