@@ -4,6 +4,7 @@ explanations, the progress of an import, and what is exported."""
 import json
 import os
 import shutil
+import socket
 import subprocess
 import tempfile
 import threading
@@ -44,6 +45,12 @@ def failure(name, answer, http, status, field=None):
           answer.headers.get("X-Request-Id"))
     check(name + ": message", e.get("message") and
           not e["message"].endswith(".") and "/tmp" not in e["message"], e)
+
+
+def count(s, memory):
+    """The number of pairs; that of a memory may be some seconds old."""
+    return len(s.call("GET", f"/v1/memories/{memory}/pairs?limit=1000").json
+               ["pairs"])
 
 
 def u16(text):
@@ -224,13 +231,37 @@ def test_import(s):
     equal("bad stream", (kind, data["error"]["status"],
                          data["error"]["field"]),
           ("error", "argument", "file"))
-    equal("nothing lost", s.call("GET", base).json["pairs"], 20)
+    equal("nothing lost", count(s, "main"), 20)
     failure("no file", s.call("POST", base + "/import", json_body={}), 400,
             "argument", "file")
     failure("empty file", s.call(
         "POST", base + "/import", body=b"",
         headers={"Content-Type": "application/octet-stream"}), 400,
         "argument", "file")
+
+
+def test_abandoned_import(s):
+    """A client that leaves during an import has imported nothing."""
+    s.call("POST", "/v1/memories", json_body={"title": "left"})
+    body = "".join(f"Satz {i} von vielen.\tSentence {i} of many.\n"
+                   for i in range(400000)).encode()
+    with socket.create_connection(("127.0.0.1", s.port)) as c:
+        c.sendall((f"POST /v1/memories/left/import?name=x.tsv HTTP/1.1\r\n"
+                   f"Host: 127.0.0.1:{s.port}\r\nContent-Type: text/plain\r\n"
+                   f"Accept: text/event-stream\r\n"
+                   f"Content-Length: {len(body)}\r\n\r\n").encode() + body)
+        seen = b""
+        while b"event: " not in seen:
+            seen += c.recv(4096)
+    check("it had begun", b"event: progress" in seen and
+          b"event: done" not in seen, seen)
+    # A correction waits for the import, if that still has the file.
+    after = s.call("POST", "/v1/memories/left/pairs", json_body={
+        "source": "danach", "target": "after"})
+    equal("stored after it", after.status, 201)
+    equal("only what came later",
+          count(s, "left"), 1)
+    s.call("DELETE", "/v1/memories/left")
 
 
 def test_export(s):
@@ -301,7 +332,7 @@ def test_pairs(s):
           (204, 404))
     for p in s.call("GET", f"{base}?after={second['id']}").json["pairs"]:
         s.call("DELETE", f"{base}/{p['id']}")
-    equal("as before", s.call("GET", "/v1/memories/main").json["pairs"], 20)
+    equal("as before", count(s, "main"), 20)
 
     for name, body, field in (
             ("no source", {"target": "x"}, "source"),
@@ -316,7 +347,7 @@ def test_pairs(s):
         failure(name, s.call("POST", base, json_body=body), 400, "argument",
                 field)
     equal("nothing of a bad list is stored",
-          s.call("GET", "/v1/memories/main").json["pairs"], 20)
+          count(s, "main"), 20)
     for body in ({"target": ""}, {"source": ""}, {"source": "\n"}):
         failure(f"put {body}", s.call("PUT", f"{base}/{one['id']}",
                                       json_body=body), 400, "argument", *body)
@@ -799,9 +830,10 @@ def main():
     s = raw.Server("--max-texts", "8", "--max-text", "5000", memory=True)
     s.version = subprocess.run([SKMT, "--version"], capture_output=True,
                                text=True, check=True).stdout.split()[1]
-    for test in (test_server, test_memories, test_import, test_export,
-                 test_pairs, test_search, test_feedback, test_translate,
-                 test_translate_errors, test_replaces, test_explain, test_explain_lines,
+    for test in (test_server, test_memories, test_import,
+                 test_abandoned_import, test_export, test_pairs, test_search,
+                 test_feedback, test_translate, test_translate_errors,
+                 test_replaces, test_explain, test_explain_lines,
                  test_complete, test_alternatives):
         try:
             test(s)
