@@ -2,7 +2,8 @@
  * how fast they leave.
  *
  * Invariants, under the lock:
- *   - lines and bytes of a class are those of its tickets and those that have
+ *   - The tickets that were admitted and not ended are in the list of their
+ *     class. lines and bytes of a class are those of its tickets and those that have
  *     entered and not left.
  *   - A waiter waits only if there is no room for its class or others of its
  *     class wait before it. */
@@ -32,6 +33,7 @@ struct work_waiter {
 struct class_queue {
     int64_t lines, bytes;
     int64_t inside;             /* lines in the services */
+    struct work_ticket *tickets;
     struct work_waiter *first, *last;
 };
 
@@ -134,14 +136,29 @@ static void speed_update(struct work *w, double now)
     s->bytes = s->lines = 0;
 }
 
-/* Seconds that the lines before a new one of this class will take. */
-static double expected_wait(const struct work *w, enum work_class class)
+/* Bytes that come before the end of a new call with `bytes` of the same class:
+ * the lines in the services, and as much of each other call, because calls take
+ * turns. */
+static int64_t bytes_before(const struct class_queue *q, int64_t bytes)
 {
-    int64_t bytes = 0;
+    int64_t outside = 0, shared = 0;
 
-    for (int i = 0; i <= (int)class; i++) bytes += w->queues[i].bytes;
+    for (const struct work_ticket *t = q->tickets; t; t = t->next) {
+        outside += t->bytes;
+        shared += t->bytes < bytes ? t->bytes : bytes;
+    }
+    return q->bytes - outside + shared;
+}
+
+/* Seconds that a new call of this class waits for others. */
+static double expected_wait(const struct work *w, enum work_class class,
+                            int64_t bytes)
+{
+    int64_t before = bytes_before(&w->queues[class], bytes);
+
+    for (int i = 0; i < (int)class; i++) before += w->queues[i].bytes;
     return w->speed.bytes_per_second > 0
-           ? (double)bytes / w->speed.bytes_per_second : 0;
+           ? (double)before / w->speed.bytes_per_second : 0;
 }
 
 /* ---- admission --------------------------------------------------------- */
@@ -159,6 +176,20 @@ static bool work_refuse(struct work *w, struct failure *f, double seconds,
     return false;
 }
 
+static void ticket_link(struct class_queue *q, struct work_ticket *t)
+{
+    t->next = q->tickets;
+    if (t->next) t->next->prev = t;
+    q->tickets = t;
+}
+
+static void ticket_unlink(struct class_queue *q, struct work_ticket *t)
+{
+    if (t->prev) t->prev->next = t->next;
+    else q->tickets = t->next;
+    if (t->next) t->next->prev = t->prev;
+}
+
 bool work_admit(struct work *w, enum work_class class, int64_t lines,
                 int64_t bytes, int64_t budget_ms, struct work_ticket *t,
                 struct failure *f)
@@ -169,7 +200,7 @@ bool work_admit(struct work *w, enum work_class class, int64_t lines,
 
     *t = (struct work_ticket){ .class = class };
     pthread_mutex_lock(&w->lock);
-    wait = expected_wait(w, class);
+    wait = expected_wait(w, class, bytes);
     /* A call that is larger than the queue may enter when it is empty. */
     if (q->lines && (q->bytes + bytes > w->limits.queue_bytes
                      || q->lines + lines > w->limits.queue_lines))
@@ -183,6 +214,7 @@ bool work_admit(struct work *w, enum work_class class, int64_t lines,
         t->lines = lines;
         t->bytes = bytes;
         t->admitted = flight_clock();
+        ticket_link(q, t);
     }
     pthread_mutex_unlock(&w->lock);
     return admitted;
@@ -222,6 +254,7 @@ void work_end(struct work *w, struct work_ticket *t)
     w->queues[t->class].lines -= t->lines;
     w->queues[t->class].bytes -= t->bytes;
     t->lines = t->bytes = 0;
+    ticket_unlink(&w->queues[t->class], t);
     pthread_mutex_unlock(&w->lock);
 }
 
@@ -395,12 +428,13 @@ struct work_state work_get_state(struct work *w)
     return s;
 }
 
-double work_expected_wait(struct work *w, enum work_class class)
+double work_expected_wait(struct work *w, enum work_class class,
+                          int64_t bytes)
 {
     double wait;
 
     pthread_mutex_lock(&w->lock);
-    wait = expected_wait(w, class);
+    wait = expected_wait(w, class, bytes);
     pthread_mutex_unlock(&w->lock);
     return wait;
 }

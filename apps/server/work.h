@@ -2,10 +2,11 @@
  *
  * Each call has a class: what somebody waits for comes before documents and
  * large calls. A call is admitted or refused at once: it is refused if the
- * queue is full, or if the lines before it would take longer than it may wait.
- * How long they take follows from the speed of the last seconds, which is
- * measured while the services are fully used. Until it is known, nobody is
- * refused because of it.
+ * queue is full, or if the other calls would take longer than it may wait. As
+ * calls take turns, it waits for as many bytes of each as it has itself. How
+ * long they take follows from the speed of the last seconds, which is measured
+ * while the services are fully used. Until it is known, nobody is refused
+ * because of it.
  *
  * Admitted lines enter the services a few at a time, calls taking turns, so
  * that a short call does not wait until a long one is finished. Lines of the
@@ -55,9 +56,10 @@ struct work_ticket {
     int64_t lines, bytes;       /* admitted and not entered */
     double admitted;            /* by flight_clock */
     double entered;             /* when its first line entered; 0: none has */
+    struct work_ticket *next, *prev;    /* of its class */
 };
 /* Admits lines, or refuses them: then f says why. budget_ms: how long they may
- * wait. End the ticket with work_end. */
+ * wait. The ticket must stay where it is until work_end. */
 bool work_admit(struct work *w, enum work_class class, int64_t lines,
                 int64_t bytes, int64_t budget_ms, struct work_ticket *t,
                 struct failure *f);
@@ -89,7 +91,8 @@ struct work_state {
     double bytes_per_second;    /* 0: not known yet */
 };
 struct work_state work_get_state(struct work *w);
-/* Seconds that a new line would wait. */
-double work_expected_wait(struct work *w, enum work_class class);
+/* Seconds that a new call with this many bytes would wait for others. */
+double work_expected_wait(struct work *w, enum work_class class,
+                          int64_t bytes);
 
 #endif

@@ -465,9 +465,9 @@ TEST(call_is_replaced)
     BENCH(b);
     char *text = slow_text(1);
     struct wish w = { .target = "en", .replaces = "segment 7",
-                      .deadline_ms = NO_DEADLINE };
+                      .deadline_ms = NO_DEADLINE, .wait_ms = NO_DEADLINE };
     struct wish other = { .target = "en", .replaces = "segment 8",
-                          .deadline_ms = NO_DEADLINE };
+                          .deadline_ms = NO_DEADLINE, .wait_ms = NO_DEADLINE };
     struct runner r;
     char *got[2];
 
@@ -495,7 +495,8 @@ TEST(call_shares_lines)
     char *text = slow_text(1);
     struct runner r[2];
     struct flights *all = work_flights(b.server.work);
-    struct wish w = { .target = "en", .deadline_ms = NO_DEADLINE };
+    struct wish w = { .target = "en", .deadline_ms = NO_DEADLINE,
+                      .wait_ms = NO_DEADLINE };
     char *again;
 
     runner_start(&r[0], &b, w, text);
@@ -523,6 +524,7 @@ TEST(call_overtakes)
     struct wish w = { .target = "en" };
     char *got;
 
+    w.wait_ms = NO_DEADLINE;
     runner_start(&r, &b, (struct wish){ .target = "en", .priority = -1,
                                         .deadline_ms = NO_DEADLINE }, text);
     wait_until_busy(&b);
@@ -557,7 +559,10 @@ static void *crowd_run(void *arg)
         int k = (i * 5 + number) % CROWD_TEXTS;
         struct runner r;
 
-        runner_start(&r, d->b, (struct wish){ .target = "en" }, d->texts[k]);
+        runner_start(&r, d->b, (struct wish){ .target = "en",
+                                              .wait_ms = NO_DEADLINE,
+                                              .deadline_ms = NO_DEADLINE },
+                     d->texts[k]);
         if (i % 4 == 3) {
             pause_ms(number);
             call_cancel(r.call, true);
@@ -702,13 +707,13 @@ TEST(queue_has_classes)
 TEST(queue_measures_its_speed)
 {
     struct work *w = small_queue();
-    struct work_ticket a, b;
+    struct work_ticket a, b, c;
     struct failure f;
     double speed;
 
     REQUIRE(w != NULL);
     CHECK(work_admit(w, WORK_INTERACTIVE, 13, 1300, 1000, &a, &f));
-    CHECK_NEAR(work_expected_wait(w, WORK_INTERACTIVE), 0, 0);
+    CHECK_NEAR(work_expected_wait(w, WORK_INTERACTIVE, 100), 0, 0);
     for (int i = 0; i < 3; i++) CHECK(work_try_enter(w, &a, 100));
     for (int i = 0; i < 10; i++) {
         pause_ms(110);
@@ -717,7 +722,14 @@ TEST(queue_measures_its_speed)
     }
     speed = work_get_state(w).bytes_per_second;
     CHECK(speed > 0 && speed <= 1000);
-    CHECK_NEAR(work_expected_wait(w, WORK_INTERACTIVE), 300 / speed, 1e-9);
+    CHECK_NEAR(work_expected_wait(w, WORK_INTERACTIVE, 100), 300 / speed,
+               1e-9);
+    CHECK(work_admit(w, WORK_INTERACTIVE, 1, 600, 100000, &c, &f));
+    CHECK_NEAR(work_expected_wait(w, WORK_INTERACTIVE, 100), 400 / speed,
+               1e-9);
+    CHECK_NEAR(work_expected_wait(w, WORK_BACKGROUND, 100), 900 / speed,
+               1e-9);
+    work_end(w, &c);
     CHECK(!work_admit(w, WORK_INTERACTIVE, 1, 100, 1, &b, &f));
     CHECK_INT(f.kind, FAIL_BUSY);
     CHECK(work_admit(w, WORK_INTERACTIVE, 1, 100,
