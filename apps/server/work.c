@@ -3,8 +3,8 @@
  *
  * Invariants, under the lock:
  *   - The tickets that were admitted and not ended are in the list of their
- *     class. lines and bytes of a class are those of its tickets and those that have
- *     entered and not left.
+ *     class. lines and bytes of a class are those of its tickets and those
+ *     that have entered and not left.
  *   - A waiter waits only if there is no room for its class or others of its
  *     class wait before it. */
 #include "work.h"
