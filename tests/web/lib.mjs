@@ -8,8 +8,8 @@
 //         equal(r.status, 200);
 //     });
 //
-// Servers that still run are stopped at the end. The last line that is printed
-// is "N passed, N failed, N skipped".
+// main.mjs runs a file, and stops the servers that still run at its end. The last
+// line that is printed is "N passed, N failed, N skipped".
 import { spawn, execFileSync } from "node:child_process";
 import fs from "node:fs";
 import os from "node:os";
@@ -19,6 +19,7 @@ import { deepStrictEqual, AssertionError } from "node:assert";
 export const top = process.env.TOP ?? process.cwd();
 export const build = process.env.BUILD ?? path.join(top, "build");
 const program = path.join(build, "skmt");
+const testFile = path.basename(process.argv[2] ?? process.argv[1]);
 const running = new Set();
 const counts = { passed: 0, failed: 0, skipped: 0 };
 
@@ -53,8 +54,6 @@ export async function startServer({ memory = false, keys = [], args = [],
         env: { SKMT_MODEL: path.join(top, "models/de-en.skmt"),
                ...process.env, ...env },
     });
-    server.process.unref();
-    server.process.stderr.unref();
     running.add(server);
     server.log = () => server.text;
     server.stop = () => stopServer(server);
@@ -82,7 +81,6 @@ async function waitUntilReady(server) {
 // Returns the exit status.
 async function stopServer(server) {
     if (!running.delete(server)) return server.process.exitCode;
-    server.process.ref();
     server.process.kill("SIGTERM");
     const slow = setTimeout(() => server.process.kill("SIGKILL"), 40000);
     await server.ended;
@@ -115,6 +113,8 @@ export async function fails(promise) {
 // A test that does not end counts as failed after `seconds`.
 export async function test(name, fn, seconds = 60) {
     let timer;
+
+    if (ending) await new Promise(() => {});
     const late = new Promise((_, reject) => {
         timer = setTimeout(() => reject(new Error(`not finished after ${seconds} s`)),
                            seconds * 1000);
@@ -125,7 +125,7 @@ export async function test(name, fn, seconds = 60) {
         counts.passed++;
     } catch (error) {
         counts.failed++;
-        console.log(`FAIL ${path.basename(process.argv[1])}: ${name}`);
+        console.log(`FAIL ${testFile}: ${name}`);
         console.log(String(error?.stack ?? error).split("\n").slice(0, 25)
             .map((line) => "    " + line.slice(0, 300)).join("\n"));
     } finally {
@@ -135,33 +135,44 @@ export async function test(name, fn, seconds = 60) {
 
 export function skip(name, why) {
     counts.skipped++;
-    console.log(`skip ${path.basename(process.argv[1])}: ${name}: ${why}`);
+    console.log(`skip ${testFile}: ${name}: ${why}`);
 }
 
 // ---- the end
 
-let ending = false;
+let ending = false, ended = false;
 
-async function end() {
-    if (ending) return;
-    ending = true;
-    await Promise.all([...running].map((server) => stopServer(server)));
+function report() {
+    if (ended) return;
+    ended = true;
     console.log(`${counts.passed} passed, ${counts.failed} failed, `
                 + `${counts.skipped} skipped`);
+}
+
+// Stops the servers, prints the last line and exits.
+export async function end() {
+    if (ending) return;
+    ending = true;
+    for (const server of [...running])
+        await stopServer(server).catch((error) => broken(error));
+    report();
     process.exit(counts.failed ? 1 : 0);
 }
 
 // An error outside of a test, such as a server that does not start.
 function broken(error) {
     counts.failed++;
-    console.log(`FAIL ${path.basename(process.argv[1])}: ${error?.stack ?? error}`);
+    console.log(`FAIL ${testFile}: ${error?.stack ?? error}`);
     end();
 }
 
 process.on("uncaughtException", broken);
 process.on("unhandledRejection", broken);
-// The servers do not keep Node alive, so this comes when the file has ended.
-process.on("beforeExit", end);
 process.on("exit", () => {
     for (const server of running) server.process.kill("SIGKILL");
+    if (ended) return;
+    counts.failed++;
+    console.log(`FAIL ${testFile}: it ended before the end`);
+    report();
+    process.exitCode = 1;
 });
