@@ -457,18 +457,39 @@ static void daemon_sweep(const char *parent)
     if (dir) closedir(dir);
 }
 
+/* Makes a folder and locks it. Another server that starts may remove it before
+ * it is locked; *again then says that it is worth another try. */
+static bool daemon_try_folder(struct daemon *d, const char *parent,
+                              bool *again)
+{
+    struct stat named, locked;
+
+    *again = false;
+    snprintf(d->temp, sizeof d->temp, "%s/skmt-serve-XXXXXX", parent);
+    if (!mkdtemp(d->temp)) return false;
+    d->temp_lock = open(d->temp, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (d->temp_lock >= 0 && !flock(d->temp_lock, LOCK_EX | LOCK_NB) &&
+        !stat(d->temp, &named) && !fstat(d->temp_lock, &locked) &&
+        named.st_ino == locked.st_ino)
+        return true;
+    *again = errno == ENOENT || errno == EWOULDBLOCK;
+    if (d->temp_lock >= 0) close(d->temp_lock);
+    d->temp_lock = -1;
+    return false;
+}
+
 static bool daemon_make_folder(struct daemon *d)
 {
     const char *parent = getenv("TMPDIR");
+    bool again = true;
 
     if (!parent || parent[0] != '/' ||
         strlen(parent) + 20 > sizeof d->temp)
         parent = "/tmp";
     daemon_sweep(parent);
-    snprintf(d->temp, sizeof d->temp, "%s/skmt-serve-XXXXXX", parent);
-    if (!mkdtemp(d->temp)) return false;
-    d->temp_lock = open(d->temp, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return d->temp_lock >= 0 && !flock(d->temp_lock, LOCK_EX | LOCK_NB);
+    for (int i = 0; i < 100 && again; i++)
+        if (daemon_try_folder(d, parent, &again)) return true;
+    return false;
 }
 
 /* ---- start and stop ----------------------------------------------------- */
