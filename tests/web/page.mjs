@@ -260,6 +260,27 @@ await inPage("a newer text replaces the older", async (page) => {
     equal(ended, 1);
 });
 
+await inPage("an answer that comes while one types is for its own text",
+             async (page) => {
+    let release = null, first = true;
+
+    await page.route("**/v1/translate", async (route) => {
+        const response = await route.fetch();
+
+        if (first) {
+            first = false;
+            await new Promise((done) => { release = done; });
+        }
+        await route.fulfill({ response });
+    });
+    await page.fill("#text", "Filterwechsel fällig");
+    while (!release) await sleep(20);
+    await page.fill("#text", "Bedienteil gesperrt");
+    release();
+    await page.locator(".segment-target").filter({ hasText: "Control pad locked" })
+        .waitFor();
+});
+
 await inPage("words are shaded by the weight of the memory", async (page) => {
     await translate(page, "Wechseln Sie den Abluftfilter alle zwölf Monate.");
     await status(page, "1 with the help of your memory");
@@ -313,7 +334,7 @@ await inPage("a click on a word shows its votes", async (page) => {
     ok(await vote.locator("mark").count() > 0, "no word is marked");
     await page.locator("#alternatives button").first().waitFor();
     await page.keyboard.press("Escape");
-    equal(await page.locator("#panel").isVisible(), false);
+    await page.locator("#panel").waitFor({ state: "hidden" });
     equal(await word.getAttribute("aria-expanded"), null);
 });
 
@@ -517,7 +538,7 @@ await inPage("memories: create, add, search, edit, delete", async (page) => {
     equal(await page.locator("#pairs tbody tr").count(), 0);
     page.once("dialog", (d) => d.accept());
     await page.click("#memory-delete");
-    await said("Deleted.");
+    await said("Deleted Testspeicher.");
     equal(await page.locator("#memory-list").getByText("Testspeicher").count(), 0);
 });
 
@@ -560,7 +581,7 @@ await inPage("memories: import with progress, export", async (page) => {
     equal(text.match(/<tu[ >]/g).length, 150001);
     page.once("dialog", (d) => d.accept());
     await page.click("#memory-delete");
-    await said("Deleted.");
+    await said("Deleted Import.");
 }, { expected: ["400 (Bad Request)"] });
 
 // ---- keyboard, phone, German -------------------------------------------------------
@@ -611,9 +632,9 @@ await inPage("everything by keyboard", async (page) => {
     await press("Control+Enter");
     await page.waitForFunction(() => document.activeElement.matches(".word"));
     await page.keyboard.type("?");
-    equal(await page.locator("#help").isVisible(), true);
+    await page.locator("#help").waitFor();
     await press("Escape");
-    equal(await page.locator("#help").isVisible(), false);
+    await page.locator("#help").waitFor({ state: "hidden" });
     await page.locator("nav a[href='#settings']").focus();
     await press("Enter");
     equal(await page.locator("#settings").isVisible(), true);
@@ -774,6 +795,29 @@ await inPage("without JavaScript", async (page) => {
     await page.getByRole("button", { name: "Translate" }).click();
     await page.getByRole("alert").filter({ hasText: "no text" }).waitFor();
 }, { javaScriptEnabled: false, expected: ["400 (Bad Request)"] });
+
+const poor = await startServer({ memory: false });
+
+await inPage("a server without a memory", async (page) => {
+    await translate(page, "Guten Morgen!");
+    await words(page, 0).first().focus();
+    await page.keyboard.press("e");
+    await page.keyboard.press("Control+A");
+    await page.keyboard.type("Morning!");
+    await page.keyboard.press("Control+Enter");
+    await status(page, "on this page only");
+    equal(await target(page, 0), "Morning!");
+    equal(await page.getByRole("button", { name: "Store" }).count(), 0);
+    await page.click("#copy");
+    await status(page, "Copied.");
+    equal(await page.evaluate(() => navigator.clipboard.readText()), "Morning!");
+    await page.click("nav a[href='#memories']");
+    await page.getByText("There is no memory yet.").waitFor();
+    await page.fill("#memory-name", "Neu");
+    await page.click("#memory-new button");
+    await page.locator("#alert").filter({ hasText: "--memory" }).waitFor();
+}, { url: poor.url, expected: ["501 (Not Implemented)"] });
+await poor.stop();
 
 const gone = await startServer({ memory: true });
 

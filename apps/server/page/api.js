@@ -84,8 +84,8 @@ export const listMemories = async () =>
 export const createMemory = (title) =>
     call("POST", "v1/memories", { title });
 export const deleteMemory = (name) => call("DELETE", memoryPath(name));
-export const listPairs = (name, after) =>
-    call("GET", `${memoryPath(name)}/pairs?limit=50&after=${after}`);
+export const listPairs = (name, after, limit = 50) =>
+    call("GET", `${memoryPath(name)}/pairs?limit=${limit}&after=${after}`);
 export const addPair = (name, pair) =>
     call("POST", memoryPath(name) + "/pairs", pair);
 export const changePair = (name, id, pair) =>

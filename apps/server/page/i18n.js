@@ -122,6 +122,8 @@ export const german = {
     "A translation cannot be empty.": "Eine Übersetzung kann nicht leer sein.",
     "Stored in “{memory}”. The next sentence can use it.":
         "Gespeichert in „{memory}“. Der nächste Satz kann es verwenden.",
+    "Changed on this page only: this server stores nothing for you.":
+        "Nur auf dieser Seite geändert: Dieser Server speichert nichts für Sie.",
     "Not stored: {why}": "Nicht gespeichert: {why}",
     "Changed: {text}": "Geändert: {text}",
     "Copied.": "Kopiert.",
@@ -135,6 +137,7 @@ export const german = {
     "Stored.": "Gespeichert.",
     "Delete": "Löschen",
     "Deleted.": "Gelöscht.",
+    "Deleted {name}.": "{name} gelöscht.",
     "There is no memory yet.": "Es gibt noch keinen Speicher.",
     "Sending {name} …": "Sende {name} …",
     "Imported {pairs} from {name}.": "{pairs} aus {name} importiert.",

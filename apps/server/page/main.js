@@ -3,7 +3,7 @@ import * as api from "./api.js";
 import { $, showError } from "./dom.js";
 import { setLanguage, startLanguage, t } from "./i18n.js";
 import { showMemories, startMemories } from "./memory.js";
-import { fillLanguages, fillMemories, fillOptions, startSettings } from "./settings.js";
+import { fillLanguages, fillMemories, fillOptions, setAccount, startSettings } from "./settings.js";
 import { memoryChanged, showLanguages, startTranslate } from "./translate.js";
 import { startPanel } from "./words.js";
 
@@ -43,6 +43,7 @@ function explainError(error)
 
 function showInfo()
 {
+    setAccount(info.account);
     fillLanguages(info.languages);
     fillOptions(info.options);
     showLanguages();

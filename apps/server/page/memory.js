@@ -98,14 +98,16 @@ function showPair(pair, match)
               t("Delete"))));
     const edit = () => editPair(row, pair, fill);
     const remove = async () => {
-        const focus = row.nextElementSibling ?? row.previousElementSibling;
+        const at = row.sectionRowIndex;
 
-        if (!await act(() => api.deletePair(pair.memory, pair.id),
-                       () => t("Deleted."))) return;
-        turn++;                 // what was asked for before still has it
-        row.remove();
-        (focus?.querySelector("button") ?? $("query")).focus();
-        await act(recount);
+        if (!await act(async () => {
+            await api.deletePair(pair.memory, pair.id);
+            await update();
+        }, () => t("Deleted."))) return;
+        const rows = $("pairs").tBodies[0].rows;
+
+        (rows[Math.min(at, rows.length - 1)]?.querySelector("button") ??
+         $("query")).focus();
     };
 
     fill();
@@ -164,7 +166,9 @@ async function showPairs()
 {
     const mine = ++turn;
     const found = query ? await api.search(chosen.name, query) : null;
-    const page = query ? null : await api.listPairs(chosen.name, 0);
+    const rows = $("pairs").tBodies[0].rows.length;
+    const page = query ? null
+        : await api.listPairs(chosen.name, 0, Math.min(Math.max(50, rows), 1000));
 
     if (mine !== turn) return;
     next = page?.next ?? null;
@@ -231,11 +235,12 @@ function startPairs()
         const pair = { source: $("new-source").value.trim(),
                        target: $("new-target").value.trim() };
 
-        if (!await act(() => api.addPair(chosen.name, pair),
-                       () => t("Stored."))) return;
+        if (!await act(async () => {
+            await api.addPair(chosen.name, pair);
+            await update();
+        }, () => t("Stored."))) return;
         $("pair-new").reset();
         $("new-source").focus();
-        await act(update);
     });
 }
 
@@ -258,8 +263,12 @@ export function startMemories(onChange)
     $("memory-delete").addEventListener("click", async () => {
         if (!confirm(t("Delete the memory “{name}” with all its pairs?",
                        { name: chosen.title }))) return;
-        if (await act(() => api.deleteMemory(chosen.name), () => t("Deleted.")))
-            await act(update);
+        const { name, title } = chosen;
+
+        await act(async () => {
+            await api.deleteMemory(name);
+            await update();
+        }, () => t("Deleted {name}.", { name: title }));
     });
     $("import").addEventListener("click", () => $("import-file").click());
     $("import-file").addEventListener("change", () => {

@@ -24,6 +24,7 @@
 // between them.
 import { $, el, say } from "./dom.js";
 import { t, percent } from "./i18n.js";
+import { canStore } from "./settings.js";
 
 // What the keys and buttons of a sentence do; set by translate.js.
 export const actions = { store: null, openWord: null, toText: null, focus: null };
@@ -168,7 +169,7 @@ function makeFoot(segment)
     foot.append(el("button", { type: "button", class: "quiet",
                                onclick: () => edit(segment) }, t("Edit")));
     if (segment.draft !== null) {
-        foot.append(el("button", { type: "button", class: "main",
+        if (canStore()) foot.append(el("button", { type: "button", class: "main",
                                    onclick: () => actions.store(segment,
                                                                 segment.draft.text) },
                        t("Store")));

@@ -7,6 +7,7 @@ import { setLanguage, t } from "./i18n.js";
 
 const names = ["language", "theme", "save-memory", "use-memory", "pair"];
 let options = {};               // of the engine, by name
+let account = null;             // what the server says about the account
 let changed = () => {};         // called if translations could change
 
 const load = (name) => localStorage.getItem("skmt." + name) ?? "";
@@ -29,6 +30,10 @@ export function choices()
     if (Object.keys(options).length) args.options = options;
     return args;
 }
+
+// Whether corrections can be stored.
+export const setAccount = (a) => { account = a; };
+export const canStore = () => Boolean(account?.memory && account.write);
 
 // The memory that gets corrections; undefined: the main one.
 export const saveMemory = () => $("save-memory").value || undefined;

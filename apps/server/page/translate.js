@@ -14,7 +14,7 @@ import * as api from "./api.js";
 import { $, acceptDrop, el, saveFile, say, showError } from "./dom.js";
 import { count, t } from "./i18n.js";
 import * as segments from "./segments.js";
-import { choices, languages, saveMemory } from "./settings.js";
+import { canStore, choices, languages, saveMemory } from "./settings.js";
 import * as words from "./words.js";
 
 const typing_ms = 250;          // from the last key to the request
@@ -27,6 +27,7 @@ const tab = "page-" + Math.random().toString(36).slice(2);
 const cache = new Map();        // translations by line
 const corrected = new Set();    // sources that were stored here
 let lines = [];
+let unread = true;              // the field is not in `lines` yet
 let timer = 0;
 let controller = null;          // of the request in progress
 let wanted = false;             // go to the translation when it is there
@@ -262,7 +263,8 @@ async function translateLines(list, signal)
         if (cache.size > 5000) cache.clear();
         batch.forEach((line, i) => {
             cache.set(texts[i], answers[i]);
-            takeAnswer(line, answers[i]);
+            // The line may have been changed in the meantime.
+            if (line.text === texts[i]) takeAnswer(line, answers[i]);
         });
         number();
     }
@@ -274,6 +276,7 @@ async function translateNow(quiet = false)
     const mine = new AbortController();
 
     clearTimeout(timer);
+    readText();
     controller?.abort();
     controller = mine;
     if (!$("pair").value) return;
@@ -293,10 +296,21 @@ async function translateNow(quiet = false)
     if (wanted) goToTranslation();
 }
 
-function onInput()
+// Reads the field, if it has changed since.
+function readText()
 {
+    if (!unread) return;
+    unread = false;
     readLines();
     layOut();
+}
+
+// A long text is read when nothing is typed for a moment, because that takes
+// longer than a key press may take.
+function onInput()
+{
+    unread = true;
+    if (!isLong()) readText();
     words.closePanel(false);
     clearTimeout(timer);
     timer = setTimeout(() => translateNow(), typing_ms);
@@ -306,6 +320,7 @@ function onInput()
 // text, these are the lines after the one of `segment` only.
 export function memoryChanged(segment = null)
 {
+    readText();
     const first = segment && isLong() ? lines.indexOf(segment.line) : 0;
     const last = segment && isLong() ? first + follow_lines : lines.length;
 
@@ -323,6 +338,12 @@ async function store(segment, text)
     const { source, target } = segment.line;
 
     if (!text) return say("status", t("A translation cannot be empty."));
+    if (!canStore()) {
+        segment.draft = { text, info: null, offset: 0, asked: segment.source };
+        segments.show(segment);
+        segments.focusWord(segment, 0);
+        return say("status", t("Changed on this page only: this server stores nothing for you."));
+    }
     try {
         const answer = await api.feedback({
             source: segment.source, translation: segment.answer.text,
@@ -495,6 +516,5 @@ export function startTranslate()
         $("file").value = "";
     });
     acceptDrop($("form"), openFile);
-    readLines();
-    layOut();
+    readText();
 }
