@@ -5,6 +5,9 @@
 #   make check        run the tests (a few minutes, no network)
 #   make check-san    run the unit tests with the address and
 #                     undefined-behavior sanitizers
+#   make check-web    test the server with npm packages and a browser; needs the
+#                     network once
+#   make screenshots  make the pictures of the web page in docs/images
 #   make check-long   run the long tests: sanitizers, valgrind, aarch64, clang,
 #                     fuzzing, full test sets
 #   make bench        measure the speed on this machine
@@ -56,8 +59,9 @@ ALLCFLAGS = -std=c17 -D_GNU_SOURCE $(WARN) $(OPT) -g -fPIC -pthread \
             $(CPPFLAGS) $(CFLAGS)
 INC      = -Isrc -Iinclude
 LIBS     = -lsqlite3 -lexpat -lz -llzma -lzstd -ljansson -lutf8proc -lm -pthread
-# Only the program uses these: the line editor of skmt learn.
-APP_LIBS = $(shell pkg-config --libs libedit)
+# Only the program uses these: the line editor of skmt learn, and the server.
+APP_LIBS = $(shell pkg-config --libs libedit) $(SERVER_LIBS)
+SERVER_LIBS = $(shell pkg-config --libs libmicrohttpd)
 
 # Vector kernels are compiled for their instruction set and chosen at run time.
 # All other files are compiled for the baseline of the architecture.
@@ -75,6 +79,8 @@ endif
 LIB_OBJ  := $(LIB_SRC:%.c=$(BUILD)/%.o)
 CLI_OBJ  := $(patsubst %.c,$(BUILD)/%.o,$(wildcard apps/cli/*.c))
 COMMON_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard apps/common/*.c))
+SERVER_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard apps/server/*.c)) \
+              $(BUILD)/apps/server/page_files.o
 
 # Programs, each compiled from one file: unit tests, programs that the tests
 # use, examples, fuzzers and benchmarks.
@@ -85,13 +91,15 @@ UNIT     := $(call programs,tests/unit/test_*.c)
 TOYS     := $(wildcard tests/unit/toy_*.c)
 HELPERS  := $(call programs,$(filter-out tests/unit/main.c $(TOYS) \
               $(wildcard tests/unit/test_*.c),$(wildcard tests/unit/*.c)) \
-              tools/*.c)
+              $(filter-out tools/embed.c,$(wildcard tools/*.c)))
 SECOND   := $(call programs,tests/apps/*.c)
 EXAMPLES := $(call programs,examples/*.c)
 EXAMPLES_CC := $(patsubst %.cc,$(BUILD)/%_cc,$(wildcard examples/*.cc))
 FUZZERS  := $(call programs,tests/fuzz/fuzz_*.c)
 BENCHES  := $(call programs,bench/*.c)
 MODELS   := $(wildcard models/*.skmt)
+# The files of the web page and the list of routes become part of the program.
+PAGE     := $(sort $(wildcard apps/server/page/*)) apps/server/openapi.json
 
 # The plug-in for IVF-PQ indexes is built if Debian's libfaiss-dev is installed.
 FAISS_HEADER = /usr/include/faiss/IndexIVFPQ.h
@@ -105,7 +113,8 @@ QUOTE     = '$(subst ','\'',$(1))'
 FLAGS    := $(call QUOTE,$(strip $(CC) $(ALLCFLAGS) : $(LDFLAGS)))
 $(BUILD)/flags: TEXT = $(FLAGS)
 $(BUILD)/prefix: TEXT = $(call QUOTE,$(PREFIX) $(LIBDIR))
-$(BUILD)/flags $(BUILD)/prefix: always
+$(BUILD)/page_list: TEXT = $(call QUOTE,$(PAGE))
+$(BUILD)/flags $(BUILD)/prefix $(BUILD)/page_list: always
 	@mkdir -p $(@D)
 	@printf '%s\n' $(TEXT) | cmp -s - $@ || printf '%s\n' $(TEXT) > $@
 
@@ -138,13 +147,32 @@ $(BUILD)/libcommon.a: $(COMMON_OBJ)
 	@rm -f $@
 	$(AR) rcs $@ $^
 
+# The server, and the files of its page as C source. tools/embed runs on the
+# machine that builds.
+HOSTCC ?= gcc
+$(BUILD)/libserver.a: $(SERVER_OBJ)
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+$(BUILD)/tools/embed: tools/embed.c
+	@mkdir -p $(@D)
+	$(HOSTCC) -std=c17 -D_GNU_SOURCE $(WARN) -O1 $< -o $@
+
+$(BUILD)/apps/server/page_files.c: $(BUILD)/tools/embed $(PAGE) $(BUILD)/page_list
+	@mkdir -p $(@D)
+	$(BUILD)/tools/embed $(PAGE) > $@.new
+	@mv $@.new $@
+
+$(BUILD)/apps/server/page_files.o: $(BUILD)/apps/server/page_files.c $(BUILD)/flags
+	$(CC) $(ALLCFLAGS) $(INC) -MMD -MP -c $< -o $@
+
 # Programs are compiled with include/ and apps/common only.
-$(CLI_OBJ) $(COMMON_OBJ): INC = -Iinclude -Iapps
+$(CLI_OBJ) $(COMMON_OBJ) $(SERVER_OBJ): INC = -Iinclude -Iapps
 $(BUILD)/apps/common/findmodel.o: ALLCFLAGS += -DSKMT_PREFIX='"$(PREFIX)"'
 $(BUILD)/apps/common/findmodel.o: $(BUILD)/prefix
 $(BUILD)/src/knn/ivfpq_plugin.o: ALLCFLAGS += -DSKMT_LIBDIR='"$(LIBDIR)"'
 $(BUILD)/src/knn/ivfpq_plugin.o: $(BUILD)/prefix
-$(BUILD)/skmt: $(CLI_OBJ) $(BUILD)/libcommon.a $(BUILD)/libskmt.a
+$(BUILD)/skmt: $(CLI_OBJ) $(BUILD)/libserver.a $(BUILD)/libcommon.a $(BUILD)/libskmt.a
 	$(CC) $(SANFLAGS) $(LDFLAGS) $^ $(APP_LIBS) $(LIBS) -o $@
 
 # Only this library depends on Faiss and on the C++ library. It exports one
@@ -175,8 +203,8 @@ LDFLAGS_test_datastore_faults = \
 
 $(BUILD)/tests/unit/%.o: INC += -Iapps
 $(UNIT): $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/tests/unit/main.o \
-    $(TOYS:%.c=$(BUILD)/%.o) $(BUILD)/libcommon.a $(BUILD)/libinternal.a
-	$(CC) $(SANFLAGS) $(LDFLAGS) $(LDFLAGS_$*) $^ $(LIBS) -o $@
+    $(TOYS:%.c=$(BUILD)/%.o) $(BUILD)/libserver.a $(BUILD)/libcommon.a $(BUILD)/libinternal.a
+	$(CC) $(SANFLAGS) $(LDFLAGS) $(LDFLAGS_$*) $^ $(SERVER_LIBS) $(LIBS) -o $@
 
 $(HELPERS) $(BENCHES): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/libinternal.a
 	$(CC) $(SANFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
@@ -196,8 +224,9 @@ $(EXAMPLES_CC): $(BUILD)/%_cc: %.cc $(BUILD)/libskmt.so include/skmt.h include/s
 	$(CXX) -std=c++11 -Wall -Wextra -Wshadow $(OPT) -g $(SANFLAGS) -Iinclude \
 	    $< -L$(BUILD) -lskmt -Wl,-rpath,'$$ORIGIN/..' -o $@
 
-$(FUZZERS): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/libinternal.a
-	$(CC) -fsanitize=fuzzer,address,undefined $(LDFLAGS) $^ $(LIBS) -o $@
+$(BUILD)/tests/fuzz/%.o: INC += -Iapps
+$(FUZZERS): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/libserver.a $(BUILD)/libcommon.a $(BUILD)/libinternal.a
+	$(CC) -fsanitize=fuzzer,address,undefined $(LDFLAGS) $^ $(SERVER_LIBS) $(LIBS) -o $@
 
 unit: $(UNIT)
 helpers: $(HELPERS) $(SECOND)
@@ -227,6 +256,17 @@ check-san:
 	@scripts/deps build test
 	+@$(AGAIN) -s SAN=1 unit helpers build/san/skmt
 	@CC='$(CC)' CXX='$(CXX)' SAN=1 VERSION='$(VERSION)' scripts/check -u build/san
+
+check-web:
+	@scripts/deps build web
+	+@$(AGAIN) -s all
+	@BUILD='$(BUILD)' tests/web/run
+
+# The pictures of the web page in docs/images.
+screenshots:
+	@scripts/deps build web
+	+@$(AGAIN) -s all
+	@BUILD='$(BUILD)' tests/web/run screenshots
 
 check-long:
 	@scripts/deps build test long
@@ -299,6 +339,6 @@ clean:
 	rm -rf $(BUILD)
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
-.PHONY: all unit helpers examples benches fuzzers demo check check-san check-long bench fuzz \
+.PHONY: all unit helpers examples benches fuzzers demo check check-san check-web screenshots check-long bench fuzz \
         man install uninstall dist deb help clean always
 .SECONDARY:

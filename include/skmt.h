@@ -456,6 +456,10 @@ SKMT_API skmt_status skmt_tm_count(skmt_tm *tm, int *n, skmt_error *err);
 /* Get a description of memory i, counted from 0. */
 SKMT_API skmt_status skmt_tm_get_info(skmt_tm *tm, int i, skmt_tm_info *out,
                                       skmt_error *err);
+/* The same without counting: pairs, texts and the bytes are -1. Counting reads
+ * all texts of the memory, which takes about a second for a million. */
+SKMT_API skmt_status skmt_tm_get_settings(skmt_tm *tm, int i,
+                                          skmt_tm_info *out, skmt_error *err);
 /* A few numbers that identify the content of a file. If none of them has
  * changed, the texts in the file have not changed. */
 typedef struct skmt_tm_state {
@@ -466,6 +470,11 @@ typedef struct skmt_tm_state {
 } skmt_tm_state;
 SKMT_API skmt_status skmt_tm_get_state(skmt_tm *tm, skmt_tm_state *out,
                                        skmt_error *err);
+/* The identity and the number of the latest change, without counting, which
+ * takes microseconds. */
+SKMT_API skmt_status skmt_tm_get_change(skmt_tm *tm, uint64_t *identity,
+                                        int64_t *last_change,
+                                        skmt_error *err);
 /* Create a memory. `settings` gives its name, source_lang and target_lang (NULL
  * or "" when not known), priority and keep_duplicates; the other fields are
  * ignored. Calling this is optional: if the file has no memory, the first add
@@ -554,12 +563,25 @@ SKMT_API void skmt_tm_rollback(skmt_tm *tm);
  * skmt_tm. */
 SKMT_API skmt_status skmt_tm_get(skmt_tm *tm, int64_t id, skmt_pair *out,
                                  skmt_error *err);
+/* Find a pair by the id of its unit (skmt_pair, `unit`): the one with the
+ * smallest id above `after`. *id is 0 if there is none. The first call with a
+ * handle that may write, and is not inside a transaction, makes an index of the
+ * units, so that later calls need not read all pairs. */
+SKMT_API skmt_status skmt_tm_find_unit(skmt_tm *tm, const char *memory,
+                                       const char *unit, int64_t after,
+                                       int64_t *id, skmt_error *err);
 
 /* Iterate over all pairs of a memory by ascending id, as they were when the
  * cursor was opened. */
 typedef struct skmt_tm_cursor skmt_tm_cursor;
 SKMT_API skmt_status skmt_tm_cursor_open(skmt_tm_cursor **out, skmt_tm *tm,
                                          const char *memory, skmt_error *err);
+/* Iterate over those pairs whose id is larger than `after`. */
+SKMT_API skmt_status skmt_tm_cursor_open_after(skmt_tm_cursor **out,
+                                               skmt_tm *tm,
+                                               const char *memory,
+                                               int64_t after,
+                                               skmt_error *err);
 /* Get the next pair. *found is 0 after the last one. The strings are valid
  * until the next call with the cursor. */
 SKMT_API skmt_status skmt_tm_cursor_next(skmt_tm_cursor *c, skmt_pair *out,
@@ -617,6 +639,13 @@ SKMT_API void skmt_matches_get(const skmt_matches *m, int i, skmt_match *out);
 SKMT_API int skmt_matches_edit(const skmt_matches *m, int i, int k,
                                char *kind, size_t *begin, size_t *end);
 SKMT_API void skmt_matches_free(skmt_matches *m);
+/* Compare two texts word by word, as skmt_matches_edit does with the source of
+ * a match (`stored`) and the text that was searched for. `fn` is called for
+ * each span, and returns non-zero to stop. */
+typedef int skmt_edit_fn(void *user, char kind, size_t begin, size_t end);
+SKMT_API skmt_status skmt_compare(const char *stored, const char *text,
+                                  skmt_edit_fn *fn, void *user,
+                                  skmt_error *err);
 
 /* ---- steering a translation */
 

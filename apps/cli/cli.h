@@ -18,6 +18,7 @@ int cmd_translate(int argc, char **argv);
 int cmd_info(int argc, char **argv);
 int cmd_convert(int argc, char **argv);
 int cmd_tm(int argc, char **argv);
+int cmd_serve(int argc, char **argv);
 int cmd_learn(int argc, char **argv);
 int cmd_score(int argc, char **argv);
 int cmd_tune(int argc, char **argv);

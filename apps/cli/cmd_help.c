@@ -4,8 +4,8 @@
  * tables below for the commands' own options, and the library's descriptions
  * for the rest. "skmt help options" prints both as tab-separated text; "make
  * man" and a test use it to keep the man page up to date. The pages of "skmt
- * tm", "skmt knn", "skmt learn" and "skmt align" are in tm_help.c, knn_help.c,
- * learn_help.c and align_help.c. */
+ * tm", "skmt knn", "skmt learn", "skmt align" and "skmt serve" are in
+ * tm_help.c, knn_help.c, learn_help.c, align_help.c and serve_help.c. */
 
 #include <stdio.h>
 #include <string.h>
@@ -15,6 +15,7 @@
 #include "common/option_help.h"
 #include "common/steering.h"
 #include "help.h"
+#include "server/server.h"
 
 const struct opt translate_options[] = {
     MODEL_OPTION,
@@ -316,6 +317,7 @@ static const char help_page[] =
 static const struct page pages[] = {
     { "translate", translate_page, translate_options,
       steered_option_describe },
+    { "serve", serve_page, serve_options, serve_option_describe },
     { "learn", learn_page, learn_options, steered_option_describe },
     { "score", score_page, score_options, NULL },
     { "tune", tune_page, tune_options, tune_option_describe },

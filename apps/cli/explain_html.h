@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "explain.h"
+#include "common/explain.h"
 
 struct html {
     const char *path;

@@ -22,7 +22,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "explain.h"
+#include "explain_text.h"
 #include "tm_print.h"
 
 enum { WORD_COLUMNS = 16, MAX_VOTE_RUNS = 24 };

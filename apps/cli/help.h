@@ -21,6 +21,7 @@ extern const struct page tm_pages[];    /* of "skmt tm" and its subcommands */
 extern const struct page knn_pages[];   /* of "skmt knn" and its subcommands */
 extern const char learn_page[];         /* the texts of pages */
 extern const char align_page[];
+extern const char serve_page[];
 
 extern const struct opt translate_options[];
 extern const struct opt learn_options[];

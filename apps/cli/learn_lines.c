@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "common/explain.h"
 #include "common/interrupt.h"
 #include "common/jput.h"
-#include "explain.h"
 #include "learn_call.h"
 
 /* ---- errors ------------------------------------------------------------- */

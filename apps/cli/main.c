@@ -12,6 +12,7 @@
 const struct command commands[] = {
     { "translate", "translate lines of text", cmd_translate },
     { "tm", "manage and search a translation memory", cmd_tm },
+    { "serve", "answer requests over HTTP, with a web page", cmd_serve },
     { "learn", "translate, and learn from corrections", cmd_learn },
     { "score", "score translations against references", cmd_score },
     { "tune", "find the best settings for a memory", cmd_tune },

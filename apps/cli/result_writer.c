@@ -14,6 +14,7 @@
 
 #include "cli.h"
 #include "common/jput.h"
+#include "explain_text.h"
 #include "result_writer.h"
 
 void writer_init(struct result_writer *w)

@@ -11,10 +11,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/explain.h"
 #include "common/lines.h"
 #include "common/progress.h"
 #include "common/textbuf.h"
-#include "explain.h"
 #include "explain_html.h"
 #include "skmt.h"
 

@@ -127,11 +127,12 @@ void skmt_matches_get(const skmt_matches *m, int i, skmt_match *out)
         .pair = public_pair_none() }, NULL);
 }
 
+static const char edit_kinds[] = { [EDIT_KEEP] = '=', [EDIT_DROP] = '-',
+                                   [EDIT_ADD] = '+' };
+
 int skmt_matches_edit(const skmt_matches *m, int i, int k, char *kind,
                       size_t *begin, size_t *end)
 {
-    static const char kinds[] = { [EDIT_KEEP] = '=', [EDIT_DROP] = '-',
-                                  [EDIT_ADD] = '+' };
     struct public_match *match = match_at(m, i);
     const struct stretch *s;
 
@@ -143,7 +144,7 @@ int skmt_matches_edit(const skmt_matches *m, int i, int k, char *kind,
                                        str_of(m->query), &match->edits, NULL);
     if (!match->compared || k < 0 || (size_t)k >= match->edits.n) return 0;
     s = &match->edits.at[k];
-    *kind = kinds[s->kind];
+    *kind = edit_kinds[s->kind];
     *begin = s->begin;
     *end = s->end;
     return 1;
@@ -159,4 +160,25 @@ void skmt_matches_free(skmt_matches *m)
     free(m->at);
     free(m->query);
     free(m);
+}
+
+skmt_status skmt_compare(const char *stored, const char *text,
+                         skmt_edit_fn *fn, void *user, skmt_error *err)
+{
+    struct err *e = err_of(err);
+    struct stretches edits = { 0 };
+    enum status st;
+
+    err_clear(e);
+    st = skmt_search_check_text(str_of(stored), e);
+    if (!st) st = skmt_search_check_text(str_of(text), e);
+    if (!st) st = differences(str_of(stored), str_of(text), &edits, e);
+    for (size_t i = 0; !st && i < edits.n; i++) {
+        const struct stretch *s = &edits.at[i];
+
+        if (fn(user, edit_kinds[s->kind], s->begin, s->end))
+            st = err_set(e, ST_CANCELED, "canceled");
+    }
+    stretches_release(&edits);
+    return (skmt_status)st;
 }

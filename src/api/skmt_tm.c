@@ -64,12 +64,19 @@ void skmt_tm_on_progress(skmt_tm *tm, skmt_tm_progress_fn *fn, void *user)
 
 /* ---- memories ------------------------------------------------------------ */
 
+/* Reads the list again if the file has changed. So a caller that asks for all
+ * memories, one by one, does not read it each time. */
 static enum status list_memories(skmt_tm *tm, struct err *e)
 {
+    uint32_t version;
+    enum status st = tmfile_version(tm->f, &version, e);
+
+    if (!st && tm->list && version == tm->list_version) return ST_OK;
     free(tm->list);
     tm->list = NULL;
     tm->n_list = 0;
-    return tmfile_list(tm->f, &tm->list, &tm->n_list, e);
+    tm->list_version = version;
+    return st ? st : tmfile_list(tm->f, &tm->list, &tm->n_list, e);
 }
 
 skmt_status skmt_tm_count(skmt_tm *tm, int *n, skmt_error *err)
@@ -82,32 +89,42 @@ skmt_status skmt_tm_count(skmt_tm *tm, int *n, skmt_error *err)
     return (skmt_status)st;
 }
 
-skmt_status skmt_tm_get_info(skmt_tm *tm, int i, skmt_tm_info *out,
-                             skmt_error *err)
+static enum status put_info(skmt_tm *tm, int i, bool count, skmt_tm_info *out,
+                            struct err *e)
 {
     static const skmt_tm_info none = { .name = "", .source_lang = "",
                                        .target_lang = "" };
-    struct memory_counts c;
+    struct memory_counts c = { -1, -1, -1, -1 };
     const struct memory_info *m;
-    enum status st;
+    enum status st = sized_put(SIZED_skmt_tm_info, out, &none, e);
 
-    err_clear(err_of(err));
-    st = sized_put(SIZED_skmt_tm_info, out, &none, err_of(err));
-    if (!st) st = list_memories(tm, err_of(err));
+    if (!st) st = list_memories(tm, e);
     if (!st && (i < 0 || (size_t)i >= tm->n_list))
-        st = err_set(err_of(err), ST_ARGUMENT, "there is no memory number %d; "
+        st = err_set(e, ST_ARGUMENT, "there is no memory number %d; "
                      "the file has %zu", i, tm->n_list);
-    if (!st)
-        st = tmfile_counts(tm->f, tm->list[i].id, &c, err_of(err));
-    if (st) return (skmt_status)st;
+    if (!st && count) st = tmfile_counts(tm->f, tm->list[i].id, &c, e);
+    if (st) return st;
     m = &tm->list[i];
-    sized_put(SIZED_skmt_tm_info, out, &(skmt_tm_info){
+    return sized_put(SIZED_skmt_tm_info, out, &(skmt_tm_info){
         .name = m->name, .source_lang = m->source_lang,
         .target_lang = m->target_lang, .priority = m->priority,
         .keep_duplicates = m->keep_duplicates, .created = m->created,
         .pairs = c.pairs, .texts = c.texts, .source_bytes = c.source_bytes,
-        .target_bytes = c.target_bytes }, NULL);
-    return SKMT_OK;
+        .target_bytes = c.target_bytes }, e);
+}
+
+skmt_status skmt_tm_get_info(skmt_tm *tm, int i, skmt_tm_info *out,
+                             skmt_error *err)
+{
+    err_clear(err_of(err));
+    return (skmt_status)put_info(tm, i, true, out, err_of(err));
+}
+
+skmt_status skmt_tm_get_settings(skmt_tm *tm, int i, skmt_tm_info *out,
+                                 skmt_error *err)
+{
+    err_clear(err_of(err));
+    return (skmt_status)put_info(tm, i, false, out, err_of(err));
 }
 
 skmt_status skmt_tm_get_state(skmt_tm *tm, skmt_tm_state *out,
@@ -133,6 +150,24 @@ skmt_status skmt_tm_get_state(skmt_tm *tm, skmt_tm_state *out,
         if (change > state.last_change) state.last_change = change;
     }
     sized_put(SIZED_skmt_tm_state, out, &state, NULL);
+    return (skmt_status)st;
+}
+
+skmt_status skmt_tm_get_change(skmt_tm *tm, uint64_t *identity,
+                               int64_t *last_change, skmt_error *err)
+{
+    enum status st;
+
+    err_clear(err_of(err));
+    *identity = source_identity(tmfile_source(tm->f));
+    *last_change = 0;
+    st = list_memories(tm, err_of(err));
+    for (size_t i = 0; !st && i < tm->n_list; i++) {
+        int64_t change = 0;
+
+        st = tmfile_last_change(tm->f, tm->list[i].id, &change, err_of(err));
+        if (change > *last_change) *last_change = change;
+    }
     return (skmt_status)st;
 }
 
@@ -405,6 +440,24 @@ skmt_status skmt_tm_get(skmt_tm *tm, int64_t id, skmt_pair *out,
     return (skmt_status)st;
 }
 
+skmt_status skmt_tm_find_unit(skmt_tm *tm, const char *memory,
+                              const char *unit, int64_t after, int64_t *id,
+                              skmt_error *err)
+{
+    struct memory_info m;
+    enum status st = ST_OK;
+
+    *id = 0;
+    err_clear(err_of(err));
+    if (!unit || !unit[0])
+        st = err_set(err_of(err), ST_ARGUMENT, "the id of the unit is missing");
+    if (!st) st = tmfile_find(tm->f, memory, &m, err_of(err));
+    if (!st)
+        st = tmfile_find_unit(tm->f, m.id, str_of(unit), after, id,
+                              err_of(err));
+    return (skmt_status)st;
+}
+
 /* ---- all pairs ----------------------------------------------------------- */
 
 struct skmt_tm_cursor {
@@ -416,8 +469,15 @@ struct skmt_tm_cursor {
 skmt_status skmt_tm_cursor_open(skmt_tm_cursor **out, skmt_tm *tm,
                                 const char *memory, skmt_error *err)
 {
+    return skmt_tm_cursor_open_after(out, tm, memory, 0, err);
+}
+
+skmt_status skmt_tm_cursor_open_after(skmt_tm_cursor **out, skmt_tm *tm,
+                                      const char *memory, int64_t after,
+                                      skmt_error *err)
+{
     skmt_tm_cursor *c = calloc(1, sizeof *c);
-    struct pair_filter f = { 0 };
+    struct pair_filter f = { .after = after };
     enum status st;
 
     *out = NULL;

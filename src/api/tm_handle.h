@@ -15,6 +15,7 @@ struct skmt_tm {
     struct retriever *retriever;        /* NULL: no search yet */
     struct memory_info *list;   /* [n_list] memories, read by list_memories */
     size_t n_list;
+    uint32_t list_version;      /* of the file, when the list was read */
     struct strbuf text;         /* the strings that skmt_tm_get returned */
     struct strbuf scratch[2];   /* the source and target of a pair that is
                                    being stored, with escaped tags */

@@ -59,21 +59,21 @@ static void publish(struct online_store *s, struct online_view *v)
 
 /* ---- adding a pair ------------------------------------------------------- */
 
-struct correction {
+struct online_new {
     const int32_t *tgt;         /* [n] */
     int n, rows;                /* rows: entries of the pair */
     struct datastore before;    /* the token entries so far */
 };
 
 static int32_t right_of(const struct online_store *s,
-                        const struct correction *c, int t)
+                        const struct online_new *c, int t)
 {
     return t < c->n ? c->tgt[t] : s->en->backend->cfg->eos_id;
 }
 
 /* The model's probability of the right token at each row. */
 static enum status online_probability(struct online_store *s,
-                                      const struct correction *c, int t,
+                                      const struct online_new *c, int t,
                                       double *out, struct err *e)
 {
     int32_t right = right_of(s, c, t);
@@ -88,7 +88,7 @@ static enum status online_probability(struct online_store *s,
 
 /* Find the neighbors of all rows in the store as it was before the pair. */
 static enum status online_neighbors(struct online_store *s,
-                                    const struct correction *c, int *found,
+                                    const struct online_new *c, int *found,
                                     struct err *e)
 {
     *found = 0;
@@ -99,7 +99,7 @@ static enum status online_neighbors(struct online_store *s,
 }
 
 static enum status online_policy(struct online_store *s,
-                                 const struct correction *c,
+                                 const struct online_new *c,
                                  struct kok_block **out, struct err *e)
 {
     int found;
@@ -118,7 +118,7 @@ static enum status online_policy(struct online_store *s,
 }
 
 static enum status online_keys(struct online_store *s,
-                               const struct correction *c,
+                               const struct online_new *c,
                                struct pair_keys **out, struct err *e)
 {
     const float *states;
@@ -136,7 +136,7 @@ static enum status online_keys(struct online_store *s,
 /* Add the entries of a pair that has run through the model. */
 static enum status online_append(struct online_store *s,
                                  struct online_view *old,
-                                 const struct correction *c, struct str source,
+                                 const struct online_new *c, struct str source,
                                  struct str target, int64_t id, struct err *e)
 {
     struct pair_keys *keys = NULL;
@@ -164,7 +164,7 @@ static enum status online_learn(struct online_store *s,
     struct source src = { p->ids, p->n_src };
     /* A target that was cut does not end where EOS would be. */
     bool eos = s->with_eos && p->n_tgt < PAIR_PIECES;
-    struct correction c = { p->ids + p->n_src, p->n_tgt, p->n_tgt + eos,
+    struct online_new c = { p->ids + p->n_src, p->n_tgt, p->n_tgt + eos,
                             .before = { .n = 0 } };
     struct forced_text text = { 0, c.tgt, c.rows };
     struct online_view *old = online_store_view(s);

@@ -201,13 +201,15 @@ static enum status import_files(struct import_run *i, const char *const *paths,
     return st;
 }
 
+/* An import that stores nothing does not choose the languages of a memory: they
+ * may be wrong, and other imports would be refused. */
 static enum status import_publish(struct import_run *i, struct err *e)
 {
+    bool learned = i->languages_unset && i->counts->pairs > 0;
     int64_t joined;
-    enum status st =
-        tmfile_import_commit(i->im, strbuf_view(&i->extra),
-                             i->languages_unset ? &i->memory : NULL, &joined,
-                             e);
+    enum status st = tmfile_import_commit(i->im, strbuf_view(&i->extra),
+                                          learned ? &i->memory : NULL, &joined,
+                                          e);
 
     i->counts->texts -= joined;
     return st;

@@ -68,7 +68,7 @@ static const char *const insertion_sql[INSERTIONS] = {
         " target_lang, extra, origin) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)"
 };
 
-enum answer {
+enum ask_answer {
     SOUND,                      /* a row from verified pages */
     UNVERIFIED,                 /* a row of a file without checksums */
     DOUBTFUL,                   /* a row from a page that may be damaged */
@@ -76,13 +76,13 @@ enum answer {
     UNREADABLE
 };
 
-static bool is_row(enum answer a)
+static bool is_row(enum ask_answer a)
 {
     return a == SOUND || a == UNVERIFIED || a == DOUBTFUL;
 }
 
 /* Whether the values of the row may be used where they are valid. */
-static bool is_usable(enum answer a)
+static bool is_usable(enum ask_answer a)
 {
     return a == SOUND || a == UNVERIFIED;
 }
@@ -135,7 +135,7 @@ static int ask_one(struct connection *c, enum question q, int64_t a,
 
 /* Asks the strict connection and, where that fails, the lenient one. *row is
  * valid until the same question is asked again. */
-static enum answer ask(struct recovering *r, enum question q, int64_t a,
+static enum ask_answer ask(struct recovering *r, enum question q, int64_t a,
                        int64_t b, sqlite3_stmt **row)
 {
     int rc = ask_one(&r->strict, q, a, b);
@@ -288,7 +288,7 @@ static void recover_memory(struct recovering *r, int64_t id)
 {
     sqlite3_stmt *row;
     char name[128];
-    enum answer a;
+    enum ask_answer a;
 
     if (!mark_saved(r, &r->memories, id, 1)) return;
     a = ask(r, ASK_MEMORY, id, 0, &row);
@@ -314,7 +314,7 @@ static void recover_memories(struct recovering *r)
 {
     sqlite3_stmt *row;
     int64_t top = 0;
-    enum answer a = ask(r, ASK_MEMORY_MAX, 0, 0, &row);
+    enum ask_answer a = ask(r, ASK_MEMORY_MAX, 0, 0, &row);
 
     if (is_usable(a)) top = sqlite3_column_int64(row, 0);
     /* An unverified number can be anything. */
@@ -373,7 +373,7 @@ static bool recover_batch(struct recovering *r, int64_t id, int64_t memory,
 {
     uint32_t *known = map64_find(&r->batches, (uint64_t)id);
     sqlite3_stmt *row;
-    enum answer a;
+    enum ask_answer a;
     bool usable;
 
     if (known) return *known == BATCH_SAVED;
@@ -445,7 +445,7 @@ static void recover_put_pair(struct recovering *r, int64_t id, int64_t text,
  * match its hash or is hidden. */
 static bool ask_text(struct recovering *r, int64_t text, sqlite3_stmt **row)
 {
-    enum answer a = ask(r, ASK_TEXT, text, 0, row);
+    enum ask_answer a = ask(r, ASK_TEXT, text, 0, row);
 
     return is_row(a) && text_row_sound(*row, 1) &&
            sqlite3_column_type(*row, 6) == SQLITE_NULL;
@@ -455,7 +455,7 @@ static void recover_pair(struct recovering *r, int64_t id)
 {
     sqlite3_stmt *row, *text_row;
     int64_t text, batch, memory;
-    enum answer a = ask(r, ASK_PAIR, id, 0, &row);
+    enum ask_answer a = ask(r, ASK_PAIR, id, 0, &row);
     bool doubtful = a != SOUND, visible;
 
     if (a == NONE) return;
@@ -488,7 +488,7 @@ static int64_t highest_pair(struct recovering *r)
     sqlite3_stmt *row;
 
     for (int i = 0; i < 2; i++) {
-        enum answer a = ask(r, where[i], 0, 0, &row);
+        enum ask_answer a = ask(r, where[i], 0, 0, &row);
 
         n = is_row(a) ? sqlite3_column_int64(row, 0) : 0;
         if (a == SOUND || (n > 0 && n <= r->old_bytes)) return n;

@@ -113,6 +113,9 @@ struct pair_filter {
     int64_t memory;
     const char *origin, *document;      /* NULL: any */
     const char *source, *target;        /* exact texts; NULL: any */
+    int64_t after;              /* only pairs with a larger id; 0: any; has no
+                                   effect if memory, source and target are
+                                   given */
 };
 enum status store_delete_where(struct store *s, const struct pair_filter *f,
                                int64_t *n, struct err *e);
@@ -120,6 +123,13 @@ enum status store_delete_where(struct store *s, const struct pair_filter *f,
 /* The memory of a pair. ST_ARGUMENT when there is no such pair. */
 enum status store_pair_memory(struct store *s, int64_t id, int64_t *memory,
                               struct err *e);
+/* The pair of a memory with this id of its unit, and the smallest id above
+ * `after`; *id is 0 when there is none. */
+enum status store_find_unit(struct store *s, int64_t memory, struct str unit,
+                            int64_t after, int64_t *id, struct err *e);
+/* Makes the SQL index that finds units, if it does not exist. Most files need
+ * none, and it would make imports slower. */
+enum status store_index_units(struct store *s, struct err *e);
 /* The strings of a pair are valid until the next call on the same store or
  * cursor. */
 enum status store_get(struct store *s, int64_t id, struct pair *out,

@@ -153,6 +153,12 @@ enum {
     Q(PAIR_TEXT, "SELECT p.text, b.memory FROM pair p"                      \
       " CROSS JOIN batch b ON b.id = p.batch AND b.state = 1"               \
       " WHERE p.id = ?")                                                    \
+    Q(PAIR_UNIT, "SELECT p.id FROM pair p"                                  \
+      " CROSS JOIN batch b ON b.id = p.batch AND b.state = 1"               \
+      " WHERE p.unit = ?2 AND b.memory = ?1 AND p.id > ?3"                  \
+      " ORDER BY p.id LIMIT 1")                                             \
+    Q(UNIT_INDEX, "SELECT count(*) FROM sqlite_schema"                      \
+      " WHERE type = 'index' AND name = 'pair_unit'")                       \
     Q(PAIR_DELETE, "DELETE FROM pair WHERE id = ?")                         \
     Q(PAIR_SET, "UPDATE pair SET text = ?2, changed = ?3,"                  \
       " source_lang = CASE WHEN ?4 THEN ?5 ELSE source_lang END,"           \

@@ -409,6 +409,28 @@ enum status store_pair_memory(struct store *s, int64_t id, int64_t *memory,
     return find_pair(s, id, &text, memory, e);
 }
 
+enum status store_find_unit(struct store *s, int64_t memory, struct str unit,
+                            int64_t after, int64_t *id, struct err *e)
+{
+    return query_int(s, Q_PAIR_UNIT, SQL(memory, unit, after), id, e);
+}
+
+enum status store_index_units(struct store *s, struct err *e)
+{
+    int64_t there;
+    int rc;
+    enum status st = query_int(s, Q_UNIT_INDEX, SQL_NONE, &there, e);
+
+    if (st || there) return st;
+    st = op_begin(s, e);
+    if (st) return st;
+    rc = sqlite3_exec(s->db, "CREATE INDEX IF NOT EXISTS pair_unit"
+                      " ON pair(unit) WHERE unit IS NOT NULL", NULL, NULL,
+                      NULL);
+    return op_end(s, rc ? store_error(s->db, s->path, rc, e) : ST_OK,
+                  e);
+}
+
 /* Whether the text equals that of u already. */
 static enum status text_unchanged(struct store *s, int64_t text,
                                   const struct unit *u, bool *same,
@@ -492,7 +514,8 @@ enum status store_delete(struct store *s, int64_t id, struct err *e)
 
 /* Walks over the pairs in order of id. */
 #define BY_PAIR(columns) \
-    "SELECT " columns " FROM pair p" PAIR_JOINS FILTERS " ORDER BY p.id"
+    "SELECT " columns " FROM pair p" PAIR_JOINS FILTERS " AND p.id > ?6" \
+    " ORDER BY p.id"
 /* Looks the pairs up by hash; needs the memory and both texts. */
 #define BY_TEXT(columns) \
     "SELECT " columns " FROM by_hash h CROSS JOIN text t ON t.id = h.text" \
@@ -511,10 +534,11 @@ static int bind_filter(sqlite3_stmt *st, const struct pair_filter *f)
     const char *text[] = { f->origin, f->document, f->source, f->target };
     int rc = sqlite3_bind_int64(st, 1, f->memory);
 
-    assert(sqlite3_bind_parameter_count(st) == (filter_has_hash(f) ? 7 : 5));
+    assert(sqlite3_bind_parameter_count(st) == (filter_has_hash(f) ? 7 : 6));
 
     for (int i = 0; !rc && i < 4; i++)
         rc = sqlite3_bind_text(st, i + 2, text[i], -1, SQLITE_TRANSIENT);
+    if (!rc && !filter_has_hash(f)) rc = sqlite3_bind_int64(st, 6, f->after);
     for (int tagged = 0; !rc && filter_has_hash(f) && tagged < 2; tagged++) {
         struct unit u = { .source = str_of(f->source),
                           .target = str_of(f->target), .tagged = tagged };
@@ -740,7 +764,7 @@ enum status pair_cursor_open(struct pair_cursor **out, struct store *s,
     if (!c) return err_nomem(e, "cursor");
     c->path = strdup(s->path);
     c->has_sums = s->has_sums;
-    if (!f->origin && !f->document && !f->source && !f->target)
+    if (!f->origin && !f->document && !f->source && !f->target && !f->after)
         c->memory = f->memory;
     st = c->path ? store_connect_again(s, &c->db, e)
                  : err_nomem(e, "file name");

@@ -150,6 +150,12 @@ enum status tmfile_list(struct tmfile *t, struct memory_info **list, size_t *n,
     return store_memory_list(t->store, list, n, e);
 }
 
+enum status tmfile_version(struct tmfile *t, uint32_t *version,
+                           struct err *e)
+{
+    return store_version(t->store, version, e);
+}
+
 enum status tmfile_counts(struct tmfile *t, int64_t memory,
                           struct memory_counts *out, struct err *e)
 {

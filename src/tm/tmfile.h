@@ -55,6 +55,9 @@ enum status tmfile_find_or_make(struct tmfile *t, const char *name,
 /* All memories in order of id. The caller frees *list. */
 enum status tmfile_list(struct tmfile *t, struct memory_info **list, size_t *n,
                         struct err *e);
+/* A number that changes whenever the file does. */
+enum status tmfile_version(struct tmfile *t, uint32_t *version,
+                           struct err *e);
 enum status tmfile_counts(struct tmfile *t, int64_t memory,
                           struct memory_counts *out, struct err *e);
 /* The number of the newest change of a memory; 0 when there is none yet. */
@@ -99,6 +102,11 @@ enum status tmfile_delete_where(struct tmfile *t, const struct pair_filter *f,
                                 int64_t *n, struct err *e);
 enum status tmfile_get(struct tmfile *t, int64_t id, struct pair *out,
                        struct err *e);
+/* See store_find_unit. The file gets an index of units if it can be written and
+ * no transaction is open. */
+enum status tmfile_find_unit(struct tmfile *t, int64_t memory,
+                             struct str unit, int64_t after, int64_t *id,
+                             struct err *e);
 enum status tmfile_cursor_open(struct pair_cursor **out, struct tmfile *t,
                                const struct pair_filter *f, struct err *e);
 /* The head of the newest file that was imported in a format; see

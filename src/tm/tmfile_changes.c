@@ -217,6 +217,18 @@ enum status tmfile_get(struct tmfile *t, int64_t id, struct pair *out,
     return store_get(t->store, id, out, e);
 }
 
+enum status tmfile_find_unit(struct tmfile *t, int64_t memory,
+                             struct str unit, int64_t after, int64_t *id,
+                             struct err *e)
+{
+    enum status st = ST_OK;
+
+    *id = 0;
+    if (store_writable(t->store) && !store_inside(t->store))
+        st = store_index_units(t->store, e);
+    return st ? st : store_find_unit(t->store, memory, unit, after, id, e);
+}
+
 enum status tmfile_cursor_open(struct pair_cursor **out, struct tmfile *t,
                                const struct pair_filter *f, struct err *e)
 {

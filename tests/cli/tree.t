@@ -6,15 +6,20 @@ A folder includes only headers of the folders before it.
 
 The check finds violations.
 
-  $ mkdir -p src/text src/nn apps/cli apps/common
+  $ mkdir -p src/text src/nn apps/cli apps/common apps/server
   $ printf '#include "nn/net.h"\n' > src/text/bad.c
   $ printf '#include "text/utf8.h"\n#include "base/err.h"\n#include "nn/x.h"\n' > src/nn/good.c
   $ printf '#include "skmt.h"\n#include "cli.h"\n#include "base/err.h"\n#include "common/args.h"\n' > apps/cli/bad.c
   $ printf '#include "skmt.h"\n#include "common/args.h"\n#include "cli/cli.h"\n' > apps/common/bad.c
-  $ awk -f "$TOP/tools/layers.awk" src/text/bad.c src/nn/good.c apps/cli/bad.c apps/common/bad.c
+  $ printf '#include "server/server.h"\n#include "server/call.h"\n' > apps/cli/serve.c
+  $ printf '#include "call.h"\n#include "server/call.h"\n#include "tm/tm.h"\n#include "cli/cli.h"\n' > apps/server/bad.c
+  $ awk -f "$TOP/tools/layers.awk" src/text/bad.c src/nn/good.c apps/cli/bad.c apps/cli/serve.c apps/common/bad.c apps/server/bad.c
   src/text/bad.c:1: text may not include nn/net.h
   apps/cli/bad.c:3: apps/cli may include only what is in include/ and apps/common, not base/err.h
+  apps/cli/serve.c:2: apps/cli may include only what is in include/ and apps/common, not server/call.h
   apps/common/bad.c:3: apps/common may include only what is in include/ and apps/common, not cli/cli.h
+  apps/server/bad.c:3: apps/server may include only what is in include/ and apps/common, not tm/tm.h
+  apps/server/bad.c:4: apps/server may include only what is in include/ and apps/common, not cli/cli.h
   [1]
 
 Nobody reaches into the structs of another module.

@@ -122,11 +122,14 @@ TEST(the_state_tells_what_was_changed)
     skmt_tm_state again = first, other = first;
     struct scratch s;
     skmt_error err;
+    uint64_t identity;
     skmt_tm *tm;
-    int64_t id;
+    int64_t id, change;
 
     REQUIRE(scratch_make(&s));
     tm = open_tm(&s, SKMT_TM_CREATE);
+    OK(skmt_tm_get_change(tm, &identity, &change, &err));
+    CHECK(identity && !change);
     OK(skmt_tm_get_state(tm, &first, &err));
     CHECK(first.identity != 0);
     CHECK(!first.last_change && !first.pairs && !first.texts);
@@ -145,6 +148,8 @@ TEST(the_state_tells_what_was_changed)
     OK(skmt_tm_get_state(tm, &again, &err));
     CHECK(again.identity == first.identity);
     CHECK(again.last_change == other.last_change && again.texts == 2);
+    OK(skmt_tm_get_change(tm, &identity, &change, &err));
+    CHECK(identity == first.identity && change == other.last_change);
     skmt_tm_close(tm);
     scratch_remove(&s);
 }
@@ -373,6 +378,74 @@ TEST(pairs_are_deleted_by_what_they_have)
     scratch_remove(&s);
 }
 
+/* With `write`, the file gets an index of units; without it, pairs are read. */
+static void check_units(const struct scratch *s, skmt_tm_mode mode)
+{
+    skmt_tm *tm = open_tm(s, mode);
+    skmt_error err;
+    int64_t id;
+
+    OK(skmt_tm_find_unit(tm, "a", "u1", 0, &id, &err));
+    CHECK_INT(id, 1);
+    OK(skmt_tm_find_unit(tm, "a", "u1", 1, &id, &err));
+    CHECK_INT(id, 3);
+    OK(skmt_tm_find_unit(tm, "a", "u1", 3, &id, &err));
+    CHECK_INT(id, 0);
+    OK(skmt_tm_find_unit(tm, "b", "u1", 0, &id, &err));
+    CHECK_INT(id, 4);
+    OK(skmt_tm_find_unit(tm, "b", "u2", 0, &id, &err));
+    CHECK_INT(id, 0);
+    CHECK_INT(skmt_tm_find_unit(tm, "c", "u1", 0, &id, &err),
+              SKMT_ERR_ARGUMENT);
+    CHECK_INT(skmt_tm_find_unit(tm, "a", "", 0, &id, &err),
+              SKMT_ERR_ARGUMENT);
+    skmt_tm_close(tm);
+}
+
+TEST(pairs_are_found_by_the_id_of_their_unit)
+{
+    static const char *const where[][2] = {
+        { "a", "u1" }, { "a", "u2" }, { "a", "u1" }, { "b", "u1" } };
+    skmt_tm_info info = SKMT_INIT(skmt_tm_info);
+    struct scratch s;
+    skmt_error err;
+    skmt_tm *tm;
+    int64_t id;
+
+    REQUIRE(scratch_make(&s));
+    tm = open_tm(&s, SKMT_TM_CREATE);
+    for (int i = 0; i < 2; i++) {
+        info.name = i ? "b" : "a";
+        OK(skmt_tm_create(tm, &info, &err));
+    }
+    for (int i = 0; i < 4; i++) {
+        skmt_pair p = { .size = sizeof p, .source = "eins",
+                        .target = i % 2 ? "odd" : "even",
+                        .unit = where[i][1] };
+
+        OK(skmt_tm_add_pair(tm, where[i][0], &p, NULL, &err));
+    }
+    check_units(&s, SKMT_TM_READ);
+    check_units(&s, SKMT_TM_WRITE);
+    check_units(&s, SKMT_TM_READ);
+    OK(skmt_tm_begin(tm, &err));        /* changes that are not stored yet */
+    OK(skmt_tm_delete(tm, 1, &err));
+    OK(skmt_tm_find_unit(tm, "a", "u1", 0, &id, &err));
+    CHECK_INT(id, 3);
+    skmt_tm_rollback(tm);
+    OK(skmt_tm_compact(tm, &err));
+    CHECK_INT(problems(tm), 0);
+    OK(skmt_tm_get_settings(tm, 1, &info, &err));
+    CHECK_STR(info.name, "b");
+    CHECK_INT(info.pairs, -1);
+    OK(skmt_tm_get_info(tm, 1, &info, &err));
+    CHECK_INT(info.pairs, 1);
+    CHECK_INT(skmt_tm_get_settings(tm, 2, &info, &err), SKMT_ERR_ARGUMENT);
+    skmt_tm_close(tm);
+    check_units(&s, SKMT_TM_WRITE);
+    scratch_remove(&s);
+}
+
 TEST(a_transaction_is_all_or_nothing)
 {
     const char *path = "x.tsv";
@@ -445,6 +518,47 @@ TEST(a_cursor_gives_every_pair_as_of_its_opening)
     }
     CHECK_INT(n, 5);
     skmt_tm_cursor_close(c);
+    skmt_tm_close(tm);
+    scratch_remove(&s);
+}
+
+/* A page of a list begins after the last pair of the page before it. Pairs of
+ * other memories have ids between those of this one. */
+TEST(a_cursor_may_begin_after_a_pair)
+{
+    int64_t ids[6], after[] = { 0, 0, -1, 1000000 };
+    const int want[] = { 3, 2, 3, 0 };
+    struct scratch s;
+    skmt_error err;
+    skmt_tm *tm;
+
+    REQUIRE(scratch_make(&s));
+    tm = open_tm(&s, SKMT_TM_CREATE);
+    for (int i = 0; i < 2; i++) {
+        skmt_tm_info memory = SKMT_INIT(skmt_tm_info);
+
+        memory.name = i ? "odd" : "even";
+        OK(skmt_tm_create(tm, &memory, &err));
+    }
+    for (int i = 0; i < 6; i++)
+        OK(skmt_tm_add(tm, i % 2 ? "odd" : "even", "a", "t", &ids[i], &err));
+    after[1] = ids[1];
+    for (int i = 0; i < 4; i++) {
+        skmt_tm_cursor *c;
+        skmt_pair p = SKMT_INIT(skmt_pair);
+        int n = 0, more = 1;
+
+        OK(skmt_tm_cursor_open_after(&c, tm, "odd", after[i], &err));
+        REQUIRE(c != NULL);
+        for (;; n++) {
+            OK(skmt_tm_cursor_next(c, &p, &more, &err));
+            if (!more) break;
+            CHECK(p.id > after[i]);
+            CHECK_STR(p.memory, "odd");
+        }
+        CHECK_INT(n, want[i]);
+        skmt_tm_cursor_close(c);
+    }
     skmt_tm_close(tm);
     scratch_remove(&s);
 }

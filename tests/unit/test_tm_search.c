@@ -151,6 +151,34 @@ TEST(differences_add_up_to_both_texts)
     scratch_remove(&s);
 }
 
+struct spans { char text[100]; int n, stop_after; };
+
+static int add_span(void *user, char kind, size_t begin, size_t end)
+{
+    struct spans *s = user;
+    size_t used = strlen(s->text);
+
+    snprintf(s->text + used, sizeof s->text - used, "%c%zu-%zu ", kind, begin,
+             end);
+    return ++s->n == s->stop_after;
+}
+
+TEST(any_two_texts_can_be_compared)
+{
+    struct spans s = { .n = 0 };
+    skmt_error err;
+
+    OK(skmt_compare("the red ball", "the blue ball", add_span, &s, &err));
+    CHECK_STR(s.text, "=0-4 -4-7 +4-8 =7-12 ");
+    s = (struct spans){ .stop_after = 2 };
+    CHECK_INT(skmt_compare("the red ball", "the blue ball", add_span, &s,
+                           &err), SKMT_ERR_CANCELED);
+    CHECK_INT(s.n, 2);
+    CHECK_INT(skmt_compare("\xff", "a", add_span, &s, &err), SKMT_ERR_TEXT);
+    CHECK_INT(skmt_compare("a", NULL, add_span, &s, &err), SKMT_ERR_ARGUMENT);
+    CHECK_INT(s.n, 2);
+}
+
 /* With a model, similarity counts its pieces, and so does BM25 if the option
  * analyzer is set. */
 TEST(a_model_lends_its_pieces)

@@ -1,15 +1,15 @@
 /* explain.h - explains how the memory influenced a translation.
  *
  * The library reports votes for single tokens. Here tokens are joined to words,
- * and the votes are located in the texts of the stored pairs. explain_text.c
- * and explain_html.c print the result, one sentence at a time. Results must
- * come from a stream or session with option "explain".
+ * and the votes are located in the texts of the stored pairs, one sentence at a
+ * time. Results must come from a stream, session or service with option
+ * "explain".
  *
  * The weight of a token is lambda, the weight of the memory in the decision for
  * it, from 0 to 1 (skmt_result_weight()). A struct explain may be used by one
  * thread at a time. */
-#ifndef EXPLAIN_H
-#define EXPLAIN_H
+#ifndef COMMON_EXPLAIN_H
+#define COMMON_EXPLAIN_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -87,14 +87,6 @@ const char *explain_piece(const char *text);
  * is 0, nothing is appended. Phrases contain no characters that HTML
  * reserves. */
 int explain_put_reasons(const struct explain *x, struct textbuf *t, int i);
-
-/* ---- as text, explain_text.c */
-
-/* Appends the translation, with its tokens colored by weight if color is true,
- * a newline, and the explanation. Returns false on failure, with the error in
- * *err. */
-bool explain_put(struct explain *x, struct textbuf *t, const skmt_result *r,
-                 int hyp, bool color, skmt_error *err);
 
 /* ---- as JSON: members of the objects of a sentence and of a token */
 

@@ -8,9 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/explain.h"
 #include "common/jput.h"
-#include "explain.h"
-#include "tm_print.h"
 
 /* ---- creation and destruction ----------------------------------------- */
 
