@@ -1,5 +1,6 @@
-/* account_internal.h - the structs of an account, for account.c,
- * memory_cards.c, import_jobs.c and access*.c.
+/* account_internal.h - the structs of an account.
+ *
+ * Also for: memory_cards, import_jobs, access.
  *
  * A line of the key file makes an account, which never changes. When the file
  * is read again, a changed line makes a new account. What must outlive that is
