@@ -233,6 +233,8 @@ helpers: $(HELPERS) $(SECOND)
 examples: $(EXAMPLES) $(EXAMPLES_CC)
 benches: $(BENCHES)
 fuzzers: $(FUZZERS)
+# Without clang the fuzzers can be compiled, but not linked.
+fuzz-objects: $(FUZZERS:%=%.o)
 
 # ---- targets for users ------------------------------------------------------
 
@@ -249,7 +251,7 @@ demo:
 
 check:
 	@scripts/deps build test
-	+@$(AGAIN) -s all unit helpers examples
+	+@$(AGAIN) -s all unit helpers examples fuzz-objects
 	@CC='$(CC)' CXX='$(CXX)' SAN='$(SAN)' VERSION='$(VERSION)' scripts/check $(BUILD)
 
 check-san:
@@ -339,6 +341,6 @@ clean:
 	rm -rf $(BUILD)
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
-.PHONY: all unit helpers examples benches fuzzers demo check check-san check-web screenshots check-long bench fuzz \
+.PHONY: all fuzz-objects unit helpers examples benches fuzzers demo check check-san check-web screenshots check-long bench fuzz \
         man install uninstall dist deb help clean always
 .SECONDARY:

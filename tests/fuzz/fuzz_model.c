@@ -20,6 +20,7 @@
 #include "base/file.h"
 #include "convert/convert.h"
 #include "model/weights.h"
+#include "nn/cpu_backend.h"
 #include "reseal.h"
 #include "search/batch.h"
 
@@ -134,26 +135,40 @@ static void read_all(const struct weights *w)
     read_text(w);
 }
 
+/* Decodes one job in a batch of one lane. */
+static void decode_job(const struct backend *backend, struct job *j)
+{
+    struct batch_limits l = { .lanes = 1, .rows = j->o.beam,
+        .max_beam = j->o.beam, .max_source = j->n_src, .max_len = j->max_len };
+    struct batch *b = NULL;
+    struct job *done = NULL;
+    struct err e;
+
+    if (!batch_new(&b, backend, &l, NULL, &e) && !batch_add(b, &j, 1, &e)) {
+        while (!done)
+            if (batch_step(b, &done, &e)) abort();
+        for (int i = 0; i < j->n_hyps; i++) sink += (unsigned)j->hyps[i].n;
+    }
+    batch_free(b);
+}
+
 /* Translates a sentence of three ids. */
 static void translate(const struct weights *w, const struct kernels *k)
 {
-    struct search_options o = { .beam = 2, .nbest = 2, .lanes = 1,
-        .lenpen = 0.6, .max_len_b = 3, .max_source = 4, .attention = true };
+    struct search_options o = { .beam = 2, .nbest = 2, .lenpen = 0.6,
+                                .max_len_b = 3, .attention = true };
     int32_t src[] = { w->cfg.eos_id, 0, w->cfg.vocab_size - 1 };
     struct net *net = NULL;
-    struct batch *b = NULL;
+    struct backend *backend = NULL;
     struct job *j = NULL;
     struct err e;
 
     if (!net_open(&net, w, k, &e) && net->max_pos >= 4 &&
-        !batch_new(&b, net, &o, NULL, NULL, &e) &&
-        !job_new(&j, &o, net, src, 3, NULL, 0, &e)) {
-        batch_add(b, &j, 1, &e);
-        while (batch_busy_lanes(b)) batch_step(b);
-        for (int i = 0; i < j->n_hyps; i++) sink += (unsigned)j->hyps[i].n;
-    }
+        !cpu_backend_new(&backend, net, &e) &&
+        !job_new(&j, &o, backend->max_pos, src, 3, NULL, 0, &e))
+        decode_job(backend, j);
     job_free(j);
-    batch_free(b);
+    backend_close(backend);
     net_close(net);
 }
 
