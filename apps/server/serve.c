@@ -37,6 +37,7 @@ struct running {
     sigset_t signals;
     pthread_mutex_t lock;
     pthread_cond_t stopped;
+    double stop_time;           /* of the first signal that stops */
     bool stop;                  /* set by the signal thread, under the lock */
 };
 
@@ -71,13 +72,21 @@ static void reload_keys(struct running *r)
         server_log(LOG_INFO, NULL, "keys read again");
 }
 
+/* timeout(1), shells and terminals send a signal to the process and to its
+ * group, or twice. What arrives this soon after the first is the same one. */
+#define SAME_SIGNAL_SECONDS 0.5
+
 /* While the server loads, no client has been told that anything was done, so
  * that it can end at once. */
 static void begin_to_stop(struct running *r, int sig)
 {
+    double now = serve_now(CLOCK_MONOTONIC);
+
     pthread_mutex_lock(&r->lock);
-    if (r->stop) _exit(EXIT_SIGNAL + sig);
+    if (r->stop && now > r->stop_time + SAME_SIGNAL_SECONDS)
+        _exit(EXIT_SIGNAL + sig);
     if (server_state(&r->server) == SERVER_LOADING) _exit(EXIT_DONE);
+    if (!r->stop) r->stop_time = now;
     r->stop = true;
     pthread_cond_signal(&r->stopped);
     pthread_mutex_unlock(&r->lock);

@@ -24,6 +24,8 @@ missing.
   > run tm-recover tm recover a.tm saved.tm
   > run tm-warm tm warm a.tm --key-file a.keys
   > run translate translate -M a.tm a.de -o a.mt --threads 2
+  > skmt serve --listen 127.0.0.1:0 --record serve.json > serve.log 2>&1 & pid=$!
+  > for i in $(seq 600); do grep -q 'listening on' serve.log && break; sleep 0.1; done; kill $pid; wait $pid; echo "serve $?" >> statuses
   > run learn learn -M a.tm a.de -c a.en -o learned
   > run score score --ref a.en a.mt
   > run tune tune -M a.tm --dev dev.tsv --m 1 --k 1 --tau 50,100 -o a.settings
@@ -71,7 +73,7 @@ missing.
   >     if set(r["options"]) != listed[name] - {"help"}: fail("options differ:", set(r["options"]) ^ listed[name])
   >     if len(r["started"]) != 20 or not r["processor"] or not r["isa"]: fail("machine or time")
   >     if (r["memory"] is not None) != (name.startswith("tm-") or name in ("translate", "learn", "tune", "align", "knn-build", "knn-add")): fail("memory", r["memory"])
-  >     if (r["model"] is not None) != (name in ("translate", "learn", "tune", "info", "tm-search", "tm-warm", "knn-build", "knn-add", "knn-sample", "knn-train", "knn-involved")): fail("model", r["model"])
+  >     if (r["model"] is not None) != (name in ("translate", "serve", "learn", "tune", "info", "tm-search", "tm-warm", "knn-build", "knn-add", "knn-sample", "knn-train", "knn-involved")): fail("model", r["model"])
   >     if r["model"] and r["model"]["sha256"] != sha(os.environ["SKMT_MODEL"]): fail("model's checksum")
   >     for o in r["outputs"]:
   >         if name not in ("convert", "tm-export", "translate", "learn", "tune", "align", "knn-build", "knn-compact", "knn-reduce", "knn-merge", "knn-train", "knn-involved"): fail("has an output", o)

@@ -77,12 +77,21 @@ After SIGTERM no connection is accepted.
 A second signal ends it at once.
 
   $ . "$TOP/tests/cli/server.sh"; serve --threads 1 --handlers 4
-  > python3 -c 'import json; print(json.dumps({"target": "en", "texts": [x + str(i) for x in open("lines") for i in range(12)]}))' > long.json
+  > python3 -c 'import json; print(json.dumps({"target": "en", "texts": [x.strip() + " " + str(i) for x in open("lines") for i in range(12)]}))' > long.json
   > ask -d @long.json -H 'Content-Type: application/json' "$url/v1/translate" > /dev/null 2>&1 & curl=$!
   > for _ in $(seq 1000); do ask "$url/metrics" | grep -q '^skmt_queue_texts [1-9]' && break; sleep 0.05; done
-  > kill "$server"; sleep 0.3; kill "$server"; wait "$server"; echo "status $?"; server=; wait $curl
+  > kill "$server"; sleep 1; kill "$server"; wait "$server"; echo "status $?"; server=; wait $curl
   status 143
   [52]
+
+Programs such as timeout(1) send the signal to the process and to its group; that
+is one signal.
+
+  $ . "$TOP/tests/cli/server.sh"; serve --log-level info
+  > kill "$server"; kill "$server" 2> /dev/null; wait "$server"; echo "status $?"; server=
+  > grep -c stopping serve.log
+  status 0
+  1
 
 With --drain-seconds 0, what is in work is canceled.
 

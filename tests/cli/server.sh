@@ -11,6 +11,7 @@ server=
 trap '[ ! "$server" ] || kill -9 "$server" 2>/dev/null' EXIT
 
 serve() {
+    : > serve.log
     skmt serve --listen 127.0.0.1:0 "$@" 2> serve.log &
     server=$!
     local tries

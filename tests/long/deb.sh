@@ -18,6 +18,7 @@ check() {
 bare=$(mktemp -d) log=build/deb.log server=
 finish() { [ ! "$server" ] || kill -9 "$server" 2>/dev/null; rm -rf "$bare"; }
 trap finish EXIT
+chmod 755 "$bare"
 make -s -j"$(nproc)" deb > "$log" 2>&1 || { cat "$log"; echo "FAIL make deb"; }
 package=$(tail -n 1 "$log")
 debootstrap --variant=minbase bookworm "$bare" > "$log" 2>&1 ||
@@ -66,6 +67,7 @@ check "a correction changes the next translation" \
     [ "$(ask -d q='Guten Morgen!' -d source=de -d target=en "$url/translate")" = \
     '{"translatedText":"Hello!"}' ]
 check "the page is served" [ "$(ask -o /dev/null -w '%{http_code}' "$url/")" = 200 ]
+[ "$url" ] || cat "$bare/serve.log"
 kill "$server"
 wait "$server"
 check "the server ends with status 0" [ $? = 0 ]
@@ -73,7 +75,7 @@ server=
 check "the memory is in the state folder" [ -s "$bare/var/lib/skmt/memory.tm" ]
 if inside apt-get install -y --no-install-recommends systemd >> "$log" 2>&1; then
     check "systemd accepts the unit" [ ! "$(inside systemd-analyze verify \
-        --recursive-errors=no /lib/systemd/system/skmt.service 2>&1 | tee -a "$log")" ]
+        --man=no --recursive-errors=no /lib/systemd/system/skmt.service 2>&1 | tee -a "$log")" ]
     inside systemd-analyze security --offline=true skmt.service >> "$log" 2>&1
     tail -n 1 "$log"
 fi
