@@ -145,11 +145,16 @@ enum body_kind body_kind(const char *content_type, const char *body, size_t n)
 
 /* ---- JSON --------------------------------------------------------------- */
 
-/* Whether arrays and objects are nested too deeply. jansson allows 2048 levels,
- * which is too much for functions that call themselves. */
-static bool body_too_deep(const char *s, size_t n)
+/* What a value of jansson needs in memory, roughly. */
+enum { JSON_CONTAINER = 300, JSON_VALUE = 60 };
+
+/* What is wrong with the structure of a JSON text, NULL if nothing. jansson
+ * allows 2048 levels, which is too much for functions that call themselves.
+ * And many empty values need a hundred times the memory of their text. */
+static const char *body_structure(const char *s, size_t n)
 {
     bool quoted = false;
+    size_t memory = 0;
     int depth = 0;
 
     for (size_t i = 0; i < n; i++) {
@@ -159,12 +164,16 @@ static bool body_too_deep(const char *s, size_t n)
         } else if (s[i] == '"') {
             quoted = true;
         } else if (s[i] == '{' || s[i] == '[') {
-            if (++depth > BODY_DEPTH) return true;
+            if (++depth > BODY_DEPTH) return "it is nested too deeply";
+            memory += JSON_CONTAINER;
         } else if (s[i] == '}' || s[i] == ']') {
             depth--;
+        } else if (s[i] == ',') {
+            memory += JSON_VALUE;
         }
     }
-    return false;
+    return memory > BODY_MEMORY + BODY_MEMORY_BYTE * n
+               ? "it has too many values" : NULL;
 }
 
 /* What is wrong with JSON, from the error code: the texts of jansson quote the
@@ -193,15 +202,13 @@ static void body_json_error(const json_error_t *e, char why[BODY_WHY])
 
 json_t *body_json(const char *text, size_t n, char why[BODY_WHY])
 {
+    const char *bad = utf8_first_bad(text, n) < n ? "it is not valid UTF-8"
+                                                  : body_structure(text, n);
     json_error_t e;
     json_t *json;
 
-    if (utf8_first_bad(text, n) < n) {
-        body_bad(why, "Invalid JSON format: it is not valid UTF-8");
-        return NULL;
-    }
-    if (body_too_deep(text, n)) {
-        body_bad(why, "Invalid JSON format: it is nested too deeply");
+    if (bad) {
+        snprintf(why, BODY_WHY, "Invalid JSON format: %s", bad);
         return NULL;
     }
     if (n >= 3 && !memcmp(text, "\xef\xbb\xbf", 3)) text += 3, n -= 3;

@@ -13,6 +13,8 @@
 enum {
     BODY_WHY = 160,
     BODY_DEPTH = 32,            /* nested arrays and objects of JSON */
+    BODY_MEMORY = 1 << 20,      /* bytes that parsed JSON may need, roughly */
+    BODY_MEMORY_BYTE = 16,      /* and for each byte of its text */
     BODY_FIELDS = 4096,         /* of a form or a query */
     BODY_PARTS = 32             /* of a multipart body */
 };
@@ -33,7 +35,8 @@ bool body_parameter(const char *value, const char *name, char *out,
 
 /* ---- arguments ---------------------------------------------------------- */
 
-/* Parses JSON of any kind. NULL on failure. */
+/* Parses JSON of any kind. NULL on failure, also if it is nested too deeply or
+ * has so many small values that they would need far more memory than it. */
 json_t *body_json(const char *text, size_t n, char why[BODY_WHY]);
 /* Adds the fields of a form or a query to an object: a string, or an array of
  * strings if a name occurs again. "text[]" is an array "text". Other brackets

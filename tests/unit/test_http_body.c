@@ -83,6 +83,35 @@ TEST(http_body_json)
     CHECK(json_ok(deep + 1));
 }
 
+/* Whether JSON of n times one value in an array is accepted. */
+static bool many_ok(const char *value, int n)
+{
+    size_t length = strlen(value);
+    char *text = malloc((size_t)n * (length + 1) + 2), *at = text;
+    bool ok;
+
+    *at++ = '[';
+    for (int i = 0; i < n; i++) {
+        if (i) *at++ = ',';
+        memcpy(at, value, length);
+        at += length;
+    }
+    *at++ = ']';
+    *at = 0;
+    ok = json_ok(text);
+    free(text);
+    return ok;
+}
+
+TEST(http_body_json_that_needs_much_memory)
+{
+    CHECK(many_ok("{}", 1000) && many_ok("1", 10000));
+    CHECK(!many_ok("{}", 100000) && !many_ok("[]", 100000));
+    CHECK(!many_ok("1", 100000) && !many_ok("\"\"", 100000));
+    CHECK(many_ok("\",,,{{{[[[\"", 100000));
+    CHECK(many_ok("{\"source\":\"Haus\",\"target\":\"house\"}", 100000));
+}
+
 TEST(http_body_json_with_nul_byte)
 {
     json_t *json = body_json("\"a\0b\"", 5, why);
