@@ -131,11 +131,32 @@ static bool call_takes_file(const struct call *c)
                                kind != BODY_JSON && kind != BODY_FORM);
 }
 
+/* Whether nobody knows yet who the client is: its key may be in the body. */
+static bool call_is_stranger(const struct call *c)
+{
+    return c->server->settings->keys && !c->account;
+}
+
 int64_t call_body_limit(const struct call *c)
 {
     const struct settings *s = c->server->settings;
 
-    return call_takes_file(c) ? s->max_file : s->max_body;
+    return call_takes_file(c) && !(call_is_stranger(c) &&
+                                   s->max_body < s->max_file)
+               ? s->max_file : s->max_body;
+}
+
+void call_fail_too_big(struct call *c)
+{
+    long long limit = call_body_limit(c);
+
+    if (call_takes_file(c) && call_is_stranger(c)) {
+        call_set_header(c, "WWW-Authenticate", "Bearer");
+        call_fail(c, FAIL_NO_KEY, "An API key is needed, in a header if the "
+                                  "body has more than %lld bytes", limit);
+    } else {
+        call_fail(c, FAIL_TOO_BIG, "The body has more than %lld bytes", limit);
+    }
 }
 
 /* Moves the body from memory to a file. */
@@ -169,11 +190,8 @@ static bool call_grow_body(struct call *c, size_t n)
 
 bool call_add_body(struct call *c, const char *bytes, size_t n)
 {
-    int64_t limit = call_body_limit(c);
-
-    if ((int64_t)(c->body_n + n) > limit) {
-        call_fail(c, FAIL_TOO_BIG, "The body has more than %lld bytes",
-                  (long long)limit);
+    if ((int64_t)(c->body_n + n) > call_body_limit(c)) {
+        call_fail_too_big(c);
         return false;
     }
     if (c->body_fd < 0 && c->body_n + n > CALL_IN_MEMORY &&
@@ -275,17 +293,31 @@ static bool call_read_part(struct call *c, const struct body_part *p)
                                                p->n });
 }
 
+/* Fields stay in memory, so they have the limit of a body without files. */
+static bool call_check_fields(struct call *c, const struct body_part *parts,
+                              int n)
+{
+    int64_t limit = c->server->settings->max_body, total = 0;
+
+    for (int i = 0; i < n; i++)
+        if (!parts[i].is_file) total += (int64_t)parts[i].n;
+    if (total <= limit) return true;
+    call_fail(c, FAIL_TOO_BIG, "The fields of the body have more than %lld "
+                               "bytes", (long long)limit);
+    return false;
+}
+
 static bool call_read_parts(struct call *c, const char *bytes)
 {
     struct body_part *parts = calloc(BODY_PARTS, sizeof *parts);
     char boundary[128], why[BODY_WHY] = "out of memory";
     int n = -1;
-    bool ok = true;
+    bool ok;
 
     body_parameter(call_header(c, "Content-Type"), "boundary", boundary,
                    sizeof boundary);
     if (parts) n = body_multipart(bytes, c->body_n, boundary, parts, why);
-    if (n < 0) ok = call_unreadable(c, why);
+    ok = n < 0 ? call_unreadable(c, why) : call_check_fields(c, parts, n);
     for (int i = 0; i < n && ok; i++) ok = call_read_part(c, &parts[i]);
     free(parts);
     return ok;

@@ -122,8 +122,11 @@ bool call_add_body(struct call *c, const char *bytes, size_t n);
 /* Makes query_args and args from the query. Returns false after it has failed
  * the call. */
 bool call_read_query(struct call *c);
-/* The largest body of the route. */
+/* The largest body of the route. As long as a key is needed and was not found,
+ * it is not that of files: strangers could fill the disk. */
 int64_t call_body_limit(const struct call *c);
+/* Fails because the body is larger. */
+void call_fail_too_big(struct call *c);
 /* Makes the arguments from body and query. Returns false after it has failed
  * the call. */
 bool call_read_body(struct call *c);

@@ -408,8 +408,7 @@ static bool check_body(struct call *c)
     }
     if (length && (strlen(length) > 18 ||
                    strtoll(length, NULL, 10) > call_body_limit(c))) {
-        call_fail(c, FAIL_TOO_BIG, "The body has more than %lld bytes",
-                  (long long)call_body_limit(c));
+        call_fail_too_big(c);
         return false;
     }
     return true;

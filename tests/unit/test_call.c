@@ -240,6 +240,37 @@ TEST(call_body_limits)
     call_release(c);
 }
 
+/* Who has not shown a key yet may not fill the disk. */
+TEST(call_files_of_strangers)
+{
+    static char part[1001];
+    struct call *c = begin(ROUTE_FILE, "text/plain", "");
+
+    settings.keys = (char[]){ "keys" };
+    CHECK(call_add_body(c, part, 1000));
+    CHECK(!call_add_body(c, part, 1));
+    CHECK_INT(failed.kind, FAIL_NO_KEY);
+    settings.keys = NULL;
+    call_release(c);
+}
+
+TEST(call_large_fields_of_a_form)
+{
+    struct call *c = begin(ROUTE_FILE, "multipart/form-data; boundary=B", "");
+    char text[1001];
+
+    memset(text, 'x', sizeof text - 1);
+    text[sizeof text - 1] = 0;
+    for (const char *const *s = (const char *const[]){
+             "--B\r\nContent-Disposition: form-data; name=a\r\n\r\n", text,
+             "\r\n--B\r\nContent-Disposition: form-data; name=b\r\n\r\nc"
+             "\r\n--B--", NULL }; *s; s++)
+        REQUIRE(call_add_body(c, *s, strlen(*s)));
+    CHECK(!call_read_body(c));
+    CHECK_INT(failed.kind, FAIL_TOO_BIG);
+    call_release(c);
+}
+
 /* ---- answers ------------------------------------------------------------ */
 
 TEST(call_answers)
