@@ -105,11 +105,20 @@ bool daemon_same_peer(const struct sockaddr_storage *a,
                    &((const struct sockaddr_in6 *)b)->sin6_addr, 8);
 }
 
+/* The last of the headers with a name: some proxies (HAProxy) add one of their
+ * own after those that the client sent. */
+static const char *check_last_header(const struct call *c, const char *name)
+{
+    for (int i = c->in.n - 1; i >= 0; i--)
+        if (!strcasecmp(c->in.list[i].name, name)) return c->in.list[i].value;
+    return NULL;
+}
+
 /* Takes the address of the client from the last entry of X-Forwarded-For, the
  * one that the proxy itself has added. */
 static void check_forwarded(const struct settings *s, struct call *c)
 {
-    const char *list = call_header(c, "X-Forwarded-For");
+    const char *list = check_last_header(c, "X-Forwarded-For");
     struct sockaddr_storage a = { 0 };
     char text[64];
     const char *last;

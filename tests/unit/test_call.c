@@ -379,7 +379,8 @@ TEST(daemon_addresses)
     CHECK(!daemon_trusts(&settings, &near));
 }
 
-/* The address that counts for a request from `from`. */
+/* The address that counts for a request from `from`. The list may consist of
+ * several headers, with '|' between them. */
 static const char *forwarded(const char *from, const char *list)
 {
     static char text[64];
@@ -389,7 +390,13 @@ static const char *forwarded(const char *from, const char *list)
 
     c->peer = address(from);
     c->path = (char[]){ "/nothing" };
-    call_headers_add(&c->in, "X-Forwarded-For", list);
+    for (const char *s = list; s; s = strchr(s, '|') ? strchr(s, '|') + 1
+                                                     : NULL) {
+        char one[64];
+
+        snprintf(one, sizeof one, "%.*s", (int)strcspn(s, "|"), s);
+        call_headers_add(&c->in, "X-Forwarded-For", one);
+    }
     daemon_check(&d, c, "GET");
     inet_ntop(a->ss_family, a->ss_family == AF_INET6
               ? (const void *)&((const struct sockaddr_in6 *)a)->sin6_addr
@@ -407,6 +414,7 @@ TEST(daemon_forwarded_addresses)
     CHECK_STR(forwarded("127.0.0.1", "1.1.1.1, 8.8.8.8:99"), "8.8.8.8");
     CHECK_STR(forwarded("10.0.0.1", "1.1.1.1,[2001:db8::1]:99"), "2001:db8::1");
     CHECK_STR(forwarded("127.0.0.1", "2001:db8::2"), "2001:db8::2");
+    CHECK_STR(forwarded("127.0.0.1", "1.1.1.1|8.8.8.8"), "8.8.8.8");
     CHECK_STR(forwarded("127.0.0.1", "unknown"), "127.0.0.1");
     CHECK_STR(forwarded("127.0.0.1", ""), "127.0.0.1");
     CHECK_STR(forwarded("8.8.4.4", "8.8.8.8"), "8.8.4.4");
