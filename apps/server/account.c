@@ -238,23 +238,34 @@ static skmt_status main_memory(struct account *a, const char *source,
     return st;
 }
 
+/* Whether the file has this memory. */
+static skmt_status find_memory(skmt_tm *tm, const char *name, bool *there,
+                               skmt_error *err)
+{
+    skmt_tm_info info = SKMT_INIT(skmt_tm_info);
+    int n = 0;
+    skmt_status st = skmt_tm_count(tm, &n, err);
+
+    *there = false;
+    for (int i = 0; !st && !*there && i < n; i++)
+        *there = !skmt_tm_get_settings(tm, i, &info, NULL)
+                 && !strcmp(info.name, name);
+    return st;
+}
+
 /* Makes a memory, unless somebody else just did. */
 static skmt_status make_memory(skmt_tm *tm, const char *name,
                                const char *source, const char *target,
                                skmt_error *err)
 {
-    skmt_tm_info new = SKMT_INIT(skmt_tm_info), info = SKMT_INIT(skmt_tm_info);
-    skmt_status st;
-    int n = 0;
+    skmt_tm_info new = SKMT_INIT(skmt_tm_info);
+    bool there;
+    skmt_status st = find_memory(tm, name, &there, err);
 
     new.name = name;
     new.source_lang = source;
     new.target_lang = target;
-    st = skmt_tm_count(tm, &n, err);
-    for (int i = 0; !st && i < n; i++)
-        if (!skmt_tm_get_settings(tm, i, &info, NULL)
-            && !strcmp(info.name, name)) return SKMT_OK;
-    return st ? st : skmt_tm_create(tm, &new, err);
+    return st || there ? st : skmt_tm_create(tm, &new, err);
 }
 
 /* ---- storing ------------------------------------------------------------- */
@@ -331,7 +342,8 @@ static skmt_status search_same(skmt_tm *tm, const char *source,
 
 /* Finds the pairs with this source by a search, which is faster than reading
  * all pairs. It takes place before the transaction, because a search inside of
- * one may have to build an index in memory. */
+ * one may have to build an index in memory, but while nobody else may change
+ * the file: of two corrections at the same time, one replaces the other. */
 static skmt_status find_same(struct account *a, const char *memory,
                              const char *source, struct same_pairs *out,
                              skmt_error *err)
@@ -407,26 +419,42 @@ static skmt_status change_memory(skmt_tm *tm, const char *memory, bool make,
     return st;
 }
 
+/* What must be done before the transaction: finds the pairs with the same
+ * source, and makes the index of units. Nothing, if the memory is new. */
+static skmt_status prepare_store(struct account *a, skmt_tm *tm,
+                                 const char *memory, bool make,
+                                 const struct correction *x,
+                                 struct same_pairs *same, skmt_error *err)
+{
+    bool there = true;
+    int64_t found;
+    skmt_status st = make ? find_memory(tm, memory, &there, err) : SKMT_OK;
+
+    if (st || !there) return st;
+    if (x->replace) st = find_same(a, memory, x->source, same, err);
+    if (!st && x->unit && x->unit[0])
+        st = skmt_tm_find_unit(tm, memory, x->unit, 0, &found, err);
+    return st;
+}
+
 static skmt_status store_in(struct account *a, const char *memory, bool make,
-                            const struct correction *x,
-                            const struct same_pairs *same, int64_t *id,
+                            const struct correction *x, int64_t *id,
                             skmt_error *err)
 {
+    struct same_pairs same = { 0 };
     skmt_tm *tm;
-    int64_t found;
     skmt_status st = account_edit_begin(a, &tm, err);
 
     if (st) return st;
-    /* Makes the index of units, which is not possible in a transaction. */
-    if (!make && x->unit && x->unit[0])
-        st = skmt_tm_find_unit(tm, memory, x->unit, 0, &found, err);
+    st = prepare_store(a, tm, memory, make, x, &same, err);
     if (!st) st = skmt_tm_begin(tm, err);
     if (!st) {
-        st = change_memory(tm, memory, make, x, same, id, err);
+        st = change_memory(tm, memory, make, x, &same, id, err);
         if (!st) st = skmt_tm_commit(tm, err);
         else skmt_tm_rollback(tm);
     }
     account_edit_end(a);
+    same_release(&same);
     return st;
 }
 
@@ -447,7 +475,6 @@ static skmt_status check_correction(const struct account *a,
 skmt_status account_store(struct account *a, const struct correction *x,
                           int64_t *id, skmt_error *err)
 {
-    struct same_pairs same = { 0 };
     char name[NAME_SIZE];
     const char *memory = x->memory;
     bool make = false;
@@ -458,10 +485,7 @@ skmt_status account_store(struct account *a, const struct correction *x,
         st = main_memory(a, x->source_lang, x->target_lang, name, &make, err);
         memory = name;
     }
-    if (!st && x->replace && !make)
-        st = find_same(a, memory, x->source, &same, err);
-    if (!st) st = store_in(a, memory, make, x, &same, &made, err);
-    same_release(&same);
+    if (!st) st = store_in(a, memory, make, x, &made, err);
     if (st) return account_failed(a, err, st);
     if (id) *id = made;
     metrics_added(*a->home->metrics, x->from ? x->from : "", 1);

@@ -838,6 +838,44 @@ TEST(four_writers_wait_for_each_other)
     one_remove(&o);
 }
 
+enum { ROUNDS = 30 };
+struct corrector { struct account *a; pthread_barrier_t *begin; int number; };
+
+/* Corrects sentence after sentence, each at the same time as others. */
+static void *correct_often(void *user)
+{
+    const struct corrector *k = user;
+
+    for (int i = 0; i < ROUNDS; i++) {
+        char source[40], target[40];
+
+        snprintf(source, sizeof source, "der Satz %d", i);
+        snprintf(target, sizeof target, "sentence %d of %d", i, k->number);
+        pthread_barrier_wait(k->begin);
+        store(k->a, NULL, source, target, NULL, true);
+    }
+    return NULL;
+}
+
+TEST(corrections_at_the_same_time_replace_each_other)
+{
+    struct one_account o;
+    struct corrector k[4];
+    pthread_barrier_t begin;
+    pthread_t t[4];
+
+    REQUIRE(one_make(&o));
+    pthread_barrier_init(&begin, NULL, 4);
+    for (int i = 0; i < 4; i++) {
+        k[i] = (struct corrector){ o.a, &begin, i };
+        REQUIRE(!pthread_create(&t[i], NULL, correct_often, &k[i]));
+    }
+    for (int i = 0; i < 4; i++) pthread_join(t[i], NULL);
+    pthread_barrier_destroy(&begin);
+    CHECK_INT(count(o.a), ROUNDS);
+    one_remove(&o);
+}
+
 /* ---- kill -9 ------------------------------------------------------------- */
 
 /* Stores corrections and acknowledges each on a pipe, until it is killed. */
