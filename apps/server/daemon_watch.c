@@ -33,11 +33,24 @@ static bool watch_progress(struct conn *x)
     return true;
 }
 
+/* Whether the client has been sent all there is of a stream, and waits for the
+ * handler to write more. */
+static bool watch_waits(struct call *c)
+{
+    bool waits;
+
+    if (!c || c->stage != CALL_SENT) return false;
+    pthread_mutex_lock(&c->lock);
+    waits = c->suspended;
+    pthread_mutex_unlock(&c->lock);
+    return waits;
+}
+
 /* Closes a connection whose deadline has passed. libmicrohttpd notices that its
  * socket is shut down, and cleans up. */
 static void watch_deadline(struct daemon *d, struct conn *x, double now)
 {
-    if (x->state == CONN_ANSWER && watch_progress(x))
+    if (x->state == CONN_ANSWER && (watch_progress(x) || watch_waits(x->call)))
         x->deadline = now + d->settings->send_seconds;
     if (!x->deadline || now < x->deadline) return;
     x->deadline = 0;
@@ -60,7 +73,8 @@ static void watch_collect(struct daemon *d, struct watch_list *w, double now)
     for (struct conn *x = d->conns; x; x = x->next) {
         watch_deadline(d, x, now);
         if (!x->call || !w->fds || !w->calls) continue;
-        if (x->call->stage != CALL_QUEUED && x->call->stage != CALL_RUNS)
+        if (x->call->stage != CALL_QUEUED && x->call->stage != CALL_RUNS &&
+            !watch_waits(x->call))
             continue;
         w->fds[w->n] = (struct pollfd){ .fd = x->fd,
                                         .events = POLLRDHUP };

@@ -13,6 +13,7 @@ import re
 import resource
 import signal
 import socket
+import sqlite3
 import struct
 import subprocess
 import sys
@@ -491,11 +492,49 @@ def streams_abandoned(x):
     wait_for(lambda: idle(x), "no call is left")
     s = x.connect()
     s.sendall(head + rows)
+    stream_done(s)
+
+
+def stream_done(s):
     data = b""
     while b"event: done" not in data:
         part = s.recv(65536)
         check(f"the end of a stream: {data[-200:]}", part)
         data += part
+
+
+@attack
+def streams_paused(x):
+    """An import that waits for another program, longer than a client may take
+    to read, has not failed; a client that goes meanwhile is noticed."""
+    def head(rows):
+        return (b"POST /v1/memories/paused/import HTTP/1.1\r\n"
+                b"Host: localhost\r\nAccept: text/event-stream\r\n"
+                b"Content-Type: text/tab-separated-values\r\n"
+                b'Content-Disposition: attachment; filename="a.tsv"\r\n'
+                b"Content-Length: %d\r\n\r\n" % len(rows)) + rows
+
+    x.post("/v1/memories", '{"name":"paused"}')
+    other = sqlite3.connect(os.path.join(x.folder.name, "m.tm"),
+                            isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    s = x.connect()
+    s.sendall(head(b"a\tb\n"))
+    time.sleep(4)               # --send-seconds is 2
+    other.execute("ROLLBACK")
+    stream_done(s)
+    other.execute("BEGIN IMMEDIATE")
+    s = x.connect()
+    s.sendall(head(b"".join(b"Satz %d hier\tsentence %d here\n" % (i, i)
+                            for i in range(5000))))
+    check("a stream", b"event-stream" in s.recv(2000))
+    s.close()
+    time.sleep(1)
+    other.execute("ROLLBACK")
+    other.close()
+    wait_for(lambda: idle(x), "no call is left")
+    pairs = json.loads(x.get("/v1/memories/paused")[2])["pairs"]
+    check(f"{pairs} pairs", pairs == 1)
 
 
 def idle(x):
