@@ -220,22 +220,53 @@ static char *file_text(int fd, size_t *n, const char *path, skmt_error *err)
     return NULL;
 }
 
+static const char *file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+/* The folder of a file. False if there is none. */
+static bool stat_folder(const char *path, struct stat *out)
+{
+    char folder[PATH_MAX];
+    int n = snprintf(folder, sizeof folder, "%.*s.",
+                     (int)(file_name(path) - path), path);
+
+    return n < (int)sizeof folder && !stat(folder, out);
+}
+
+/* Whether two lines mean the same file, which need not exist yet. */
+static bool same_memory(const struct key_line *a, const struct key_line *b)
+{
+    struct stat x, y;
+
+    if (!a->memory || !b->memory) return false;
+    if (a->inode && b->inode)
+        return a->inode == b->inode && a->device == b->device;
+    if (strcmp(file_name(a->memory), file_name(b->memory))) return false;
+    return !strcmp(a->memory, b->memory)
+           || (stat_folder(a->memory, &x) && stat_folder(b->memory, &y)
+               && x.st_ino == y.st_ino && x.st_dev == y.st_dev);
+}
+
 /* Two accounts with one memory file would read each other's texts. */
 static const char *same_as_before(const struct key_lines *k,
-                                  const struct key_line *new)
+                                  struct key_line *new)
 {
-    struct stat mine, other;
-    bool there = new->memory && !stat(new->memory, &mine);
+    struct stat sb;
 
+    if (new->memory && !stat(new->memory, &sb)) {
+        new->device = sb.st_dev;
+        new->inode = sb.st_ino;
+    }
     for (int i = 0; i < k->n; i++) {
         const struct key_line *old = &k->list[i];
 
         if (old->number == new->number) return "its number occurs twice";
         if (!strcmp(old->name, new->name)) return "its name occurs twice";
-        if (!old->memory || !new->memory) continue;
-        if (!strcmp(old->memory, new->memory)
-            || (there && !stat(old->memory, &other)
-                && mine.st_ino == other.st_ino && mine.st_dev == other.st_dev))
+        if (same_memory(old, new))
             return "another key has the same memory file";
     }
     return NULL;

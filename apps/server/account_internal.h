@@ -27,6 +27,8 @@ struct key_line {
     unsigned char salt[KEY_SALT_BYTES], hash[KEY_HASH_BYTES];
     bool write;
     char *memory;               /* path; NULL: none */
+    dev_t device;               /* of the memory file when the line was read */
+    ino_t inode;                /* 0: there is no file yet */
     int rate;                   /* requests a minute; 0: no limit */
 };
 

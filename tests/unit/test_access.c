@@ -202,6 +202,40 @@ TEST(a_bad_line_is_refused_with_its_number)
     scratch_remove(&s);
 }
 
+/* Also when the file does not exist yet. */
+TEST(two_keys_never_have_the_same_new_memory)
+{
+    static const struct { const char *other; skmt_status st; } line[] = {
+        { "new.tm", SKMT_ERR_FORMAT }, { "%s/new.tm", SKMT_ERR_FORMAT },
+        { "%s/./new.tm", SKMT_ERR_FORMAT }, { "%s/d/../new.tm",
+        SKMT_ERR_FORMAT }, { "%s/d/new.tm", SKMT_OK }, { "x.tm", SKMT_OK },
+    };
+    struct settings set = { 0 };
+    struct accounts *list;
+    struct scratch s;
+    skmt_error err;
+    char text[1500], path[300], other[300];
+
+    REQUIRE(scratch_make(&s));
+    CHECK(!mkdir(scratch_path(&s, "d"), 0700));
+    snprintf(path, sizeof path, "%s", scratch_path(&s, "keys"));
+    set.keys = path;
+    for (size_t i = 0; i < COUNT(line); i++) {
+        bool absolute = line[i].other[0] == '%';
+
+        snprintf(other, sizeof other, "%s%s", absolute ? s.dir : "",
+                 line[i].other + (absolute ? 2 : 0));
+        snprintf(text, sizeof text, "{\"key\":1,\"name\":\"new\"," HASH "}\n"
+                 "{\"key\":2,\"name\":\"b\",\"memory\":\"%s\"," HASH "}\n",
+                 other);
+        REQUIRE(scratch_write(&s, "keys", text));
+        if (!CHECK(accounts_open(&list, &set, &err) == line[i].st))
+            printf("%s\n", other);
+        accounts_close(list);
+    }
+    scratch_remove(&s);
+}
+
 TEST(a_new_key_needs_a_new_name_and_keeps_the_file)
 {
     struct scratch s;
