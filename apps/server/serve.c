@@ -39,6 +39,7 @@ struct running {
     pthread_cond_t stopped;
     double stop_time;           /* of the first signal that stops */
     bool stop;                  /* set by the signal thread, under the lock */
+    bool reload;                /* likewise: SIGHUP while the server loaded */
 };
 
 int server_state(const struct server *s)
@@ -76,6 +77,16 @@ static void reload_keys(struct running *r)
  * group, or twice. What arrives this soon after the first is the same one. */
 #define SAME_SIGNAL_SECONDS 0.5
 
+/* SIGHUP. The keys may have been read already when the server still loads, so
+ * they are read again as soon as it is ready. */
+static void hang_up(struct running *r)
+{
+    pthread_mutex_lock(&r->lock);
+    if (server_state(&r->server) == SERVER_LOADING) r->reload = true;
+    else if (!r->stop) reload_keys(r);
+    pthread_mutex_unlock(&r->lock);
+}
+
 /* While the server loads, no client has been told that anything was done, so
  * that it can end at once. */
 static void begin_to_stop(struct running *r, int sig)
@@ -98,9 +109,8 @@ static void *serve_signals(void *user)
     int sig;
 
     while (!sigwait(&r->signals, &sig)) {
-        if (sig != SIGHUP) begin_to_stop(r, sig);
-        else if (!r->stop && server_state(&r->server) == SERVER_READY)
-            reload_keys(r);
+        if (sig == SIGHUP) hang_up(r);
+        else begin_to_stop(r, sig);
     }
     return NULL;
 }
@@ -287,7 +297,10 @@ static void drain(struct running *r)
 
 static void serve_until_stopped(struct running *r)
 {
+    pthread_mutex_lock(&r->lock);
     set_server_state(&r->server, SERVER_READY);
+    if (r->reload) reload_keys(r);
+    pthread_mutex_unlock(&r->lock);
     announce(r);
     pthread_mutex_lock(&r->lock);
     while (!r->stop) pthread_cond_wait(&r->stopped, &r->lock);

@@ -166,3 +166,15 @@ SIGHUP makes it read the keys again.
   200
   403
   200
+
+Also if it comes while the server loads: here it makes the memories of 200 keys.
+
+  $ . "$TOP/tests/cli/server.sh"
+  > mkdir many; for i in $(seq 200); do printf '{"key":%d,"name":"k%d","hash":"sha256:%032d:%064d"}\n' $i $i 0 0; done > many/keys
+  > (until [ -e many/k1.tm ]; do sleep 0.01; done; skmt serve --keys many/keys --new-key late > late 2> /dev/null; kill -HUP "$(cat pid)") &
+  > sh -c 'echo $$ > pid; exec "$@"' - skmt serve --listen 127.0.0.1:0 --keys many/keys 2> serve.log &
+  > server=$!
+  > for tries in $(seq 400); do ! grep -q 'keys read again' serve.log || ! grep -q '^skmt: listening' serve.log || break; sleep 0.05; done
+  > url=$(sed -n 's|^skmt: listening on \(.*\)/$|\1|p' serve.log)
+  > ask -o /dev/null -w '%{http_code}\n' -H "X-Api-Key: $(cat late)" "$url/v1/memories"
+  200
