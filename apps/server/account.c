@@ -191,6 +191,15 @@ skmt_status account_borrow(struct account *a, const char *const *names, int n,
     return account_borrow_for(a, names, n, NULL, NULL, out, err);
 }
 
+skmt_status account_borrow_some(struct account *a, skmt_tm **out,
+                                skmt_error *err)
+{
+    skmt_status st = account_borrow(a, NULL, 0, out, err);
+
+    if (st || *out) return st;
+    return account_error(err, SKMT_ERR_ARGUMENT, "there is no memory");
+}
+
 void account_return(struct account *a, skmt_tm *tm)
 {
     if (tm) tm_pool_return(a->home->pool, tm);

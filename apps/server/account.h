@@ -39,6 +39,10 @@ void account_add_characters(struct account *a, int64_t n);
  * no memory that it may use; account_return accepts that. */
 skmt_status account_borrow(struct account *a, const char *const *names, int n,
                            skmt_tm **out, skmt_error *err);
+/* The same for what needs a memory, because one was just seen: with an error if
+ * there is none any more. */
+skmt_status account_borrow_some(struct account *a, skmt_tm **out,
+                                skmt_error *err);
 /* The same for translating between two languages: without the memories that are
  * known to have others. Their sources can be the same sentences, with
  * translations in another language. */

@@ -142,14 +142,14 @@ static void lookup_run(struct call *c, const struct lookup *x)
     skmt_tm *tm;
     skmt_status st = account_borrow(a, NULL, 0, &tm, &err);
 
-    if (!st) {
+    if (!st && tm) {
         st = lookup_search(x, tm, &found, &err);
         account_return(a, tm);
     }
     if (st)
         call_fail_error(c, &err);
     else
-        call_reply_json(c, 200, lookup_json(x, found));
+        call_reply_json(c, 200, found ? lookup_json(x, found) : json_array());
     skmt_matches_free(found);
 }
 

@@ -45,7 +45,7 @@ static void own_reply_page(struct call *c, const char *memory,
     struct account *a = call_account(c);
     skmt_error err;
     skmt_tm *tm;
-    skmt_status st = account_borrow(a, NULL, 0, &tm, &err);
+    skmt_status st = account_borrow_some(a, &tm, &err);
 
     if (!st) {
         st = own_read_page(tm, memory, page, &err);
@@ -111,7 +111,7 @@ static json_t *own_borrow_pair(struct call *c, int64_t id, const char *memory)
     skmt_tm *tm;
     json_t *j;
 
-    if (account_borrow(call_account(c), NULL, 0, &tm, &err)) {
+    if (account_borrow_some(call_account(c), &tm, &err)) {
         call_fail_error(c, &err);
         return NULL;
     }

@@ -102,13 +102,13 @@ static bool own_query_read(struct call *c, struct own_query *q)
 static void own_reply_matches(struct call *c, struct own_query *q)
 {
     struct account *a = call_account(c);
-    skmt_matches *m;
+    skmt_matches *m = NULL;
     skmt_error err;
     skmt_tm *tm;
     skmt_status st = account_borrow(a, q->names, q->cards.n, &tm, &err);
     json_t *list;
 
-    if (!st) {
+    if (!st && tm) {
         st = skmt_tm_search(tm, q->text, q->options, q->model->model, &m,
                             &err);
         account_return(a, tm);
@@ -118,7 +118,7 @@ static void own_reply_matches(struct call *c, struct own_query *q)
         return;
     }
     list = json_array();
-    for (int i = 0; i < skmt_matches_count(m); i++)
+    for (int i = 0; m && i < skmt_matches_count(m); i++)
         json_array_append_new(list, own_match_json(m, i, q));
     skmt_matches_free(m);
     call_reply_json(c, 200, json_pack("{s:o}", "matches", list));
@@ -172,7 +172,7 @@ static void own_store_feedback(struct call *c, const struct correction *x,
     json_t *j;
 
     if (account_store(a, x, &id, &err)
-        || account_borrow(a, NULL, 0, &tm, &err)) {
+        || account_borrow_some(a, &tm, &err)) {
         call_fail_error(c, &err);
         return;
     }

@@ -241,7 +241,7 @@ static skmt_status own_write_export(struct call *c, const char *memory,
 {
     struct account *a = call_account(c);
     skmt_tm *tm;
-    skmt_status st = account_borrow(a, NULL, 0, &tm, err);
+    skmt_status st = account_borrow_some(a, &tm, err);
 
     if (st) return st;
     skmt_tm_on_progress(tm, on_export, c);

@@ -178,3 +178,16 @@ Also if it comes while the server loads: here it makes the memories of 200 keys.
   > url=$(sed -n 's|^skmt: listening on \(.*\)/$|\1|p' serve.log)
   > ask -o /dev/null -w '%{http_code}\n' -H "X-Api-Key: $(cat late)" "$url/v1/memories"
   200
+
+A server that may use none of the memories of its file finds nothing.
+
+  $ . "$TOP/tests/cli/server.sh"; serve --memory main.tm
+  > ask -d source=Haus -d corrected=house "$url/v1/feedback"; echo; stop_server
+  > serve --memory main.tm --name other
+  > ask "$url/tmserver/de/en/unit/Haus"; echo
+  > ask "$url/v1/search?q=Haus&source=de&target=en"; echo
+  > ask "$url/v1/memories"; echo; stop_server
+  {"id":1,"memory":"main"}
+  []
+  {"matches":[]}
+  {"memories":[]}
