@@ -370,8 +370,8 @@ bool daemon_enter(struct daemon *d, struct call *c, bool body_is_there)
     enum access_answer answer;
     int retry_after = 0;
 
-    /* The key may be in the body. */
-    if (!key && !body_is_there) return true;
+    /* The key may be in the body. An open route does not need it now. */
+    if ((!key || open) && !body_is_there) return true;
     if (open && !key && accounts_need_key(d->server->accounts)) return true;
     answer = access_enter(d->server->accounts, key,
                           (const struct sockaddr *)&c->peer, &c->account,

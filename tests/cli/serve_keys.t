@@ -27,3 +27,13 @@ An error in the key file is told with its line.
   $ echo '{"key":3,"name":"three","wirte":false}' >> keys; skmt serve --listen 127.0.0.1:0 --keys keys
   skmt: keys:3: there is a field other than key, name, hash, write, memory and rate
   [1]
+
+A wrong key counts once, also if the route needs none: an address has 20 a minute.
+
+  $ . "$TOP/tests/cli/server.sh"; head -n 2 keys > two; serve --keys two
+  > status() { ask -o /dev/null -w '%{http_code}\n' -H "X-Api-Key: skmt-1-wrong" "$url$1"; }
+  > for i in $(seq 19); do status /health; done | sort -u
+  > status /v1/memories; status /v1/memories
+  200
+  403
+  429
