@@ -22,6 +22,15 @@ void daemon_wake(struct call *c)
     MHD_resume_connection(c->conn->mhd);
 }
 
+/* What the call costs. A JSON body that is a list is not among the
+ * arguments. */
+static double handler_cost(const struct call *c)
+{
+    double cost = access_cost(c->args);
+
+    return json_is_array(c->json) ? cost + access_cost(c->json) - 1 : cost;
+}
+
 /* Takes the cost of the call from the bucket of its account. */
 static bool handler_charge(struct daemon *d, struct call *c)
 {
@@ -29,8 +38,7 @@ static bool handler_charge(struct daemon *d, struct call *c)
     struct failure f = { .kind = FAIL_RATE };
 
     access_charge(d->server->accounts, c->account,
-                  (const struct sockaddr *)&c->peer, access_cost(c->args),
-                  &rate);
+                  (const struct sockaddr *)&c->peer, handler_cost(c), &rate);
     if (rate.policy[0]) call_set_header(c, "RateLimit-Policy", rate.policy);
     if (rate.state[0]) call_set_header(c, "RateLimit", rate.state);
     if (rate.allowed) return true;

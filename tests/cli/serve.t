@@ -191,3 +191,12 @@ A server that may use none of the memories of its file finds nothing.
   []
   {"matches":[]}
   {"memories":[]}
+
+The texts of a list count for the rate limit, too.
+
+  $ . "$TOP/tests/cli/server.sh"; serve --memory list.tm --rate 5
+  > python3 -c 'import json; print(json.dumps([{"source": f"{i} " * 500, "target": "x"} for i in range(9)]))' > list.json
+  > post() { ask -o /dev/null -w '%{http_code}\n' -H 'Content-Type: application/json' -d @list.json "$url/tmserver/de/en/store/a"; }
+  > post; post
+  200
+  429
