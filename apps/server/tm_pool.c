@@ -8,9 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "server/tm_pool.h"
+
+enum { EDIT_WAIT_MS = 20000 };
 
 struct tm_handle_slot {         /* an open handle: idle, or lent */
     struct tm_handle_slot *newer, *older;   /* of the idle ones of all pools */
@@ -30,6 +33,7 @@ struct tm_pools {
     pthread_cond_t edit_ended;
     struct tm_handle_slot *newest, *oldest; /* idle */
     int n_idle, max_idle, n_open;
+    int edit_wait_ms;
 };
 
 struct tm_pool {
@@ -50,7 +54,13 @@ struct tm_pools *tm_pools_new(int max_idle)
     pthread_mutex_init(&all->lock, NULL);
     pthread_cond_init(&all->edit_ended, NULL);
     all->max_idle = max_idle;
+    all->edit_wait_ms = EDIT_WAIT_MS;
     return all;
+}
+
+void tm_pools_set_edit_wait(struct tm_pools *all, int ms)
+{
+    all->edit_wait_ms = ms;
 }
 
 void tm_pools_free(struct tm_pools *all)
@@ -367,6 +377,31 @@ void tm_pool_return(struct tm_pool *p, skmt_tm *tm)
     if (tm) take_back(p, tm, false, true);
 }
 
+/* Waits until no thread has the handle for changes, but not forever: each
+ * change may have to wait for another process, and all handlers of the server
+ * could end up in this queue. Called with the lock. */
+static skmt_status wait_to_edit(struct tm_pool *p, skmt_error *err)
+{
+    struct timespec until;
+
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += p->all->edit_wait_ms / 1000;
+    until.tv_nsec += p->all->edit_wait_ms % 1000 * 1000000L;
+    until.tv_sec += until.tv_nsec / 1000000000L;
+    until.tv_nsec %= 1000000000L;
+    while (p->editing) {
+        if (pthread_cond_timedwait(&p->all->edit_ended, &p->all->lock, &until)
+            != ETIMEDOUT || !p->editing) continue;
+        if (err) {
+            err->status = SKMT_ERR_DEADLINE;
+            snprintf(err->message, sizeof err->message,
+                     "other changes of this memory take long; try again");
+        }
+        return SKMT_ERR_DEADLINE;
+    }
+    return SKMT_OK;
+}
+
 skmt_status tm_pool_edit(struct tm_pool *p, skmt_tm **out, skmt_error *err)
 {
     struct tm_handle_slot *f = NULL;
@@ -374,9 +409,10 @@ skmt_status tm_pool_edit(struct tm_pool *p, skmt_tm **out, skmt_error *err)
 
     *out = NULL;
     pthread_mutex_lock(&p->all->lock);
-    while (p->editing) pthread_cond_wait(&p->all->edit_ended, &p->all->lock);
-    p->editing = true;
+    st = wait_to_edit(p, err);
+    if (!st) p->editing = true;
     pthread_mutex_unlock(&p->all->lock);
+    if (st) return st;
     st = lend_any(p, strdup(""), true, &f, err);
     if (!st) *out = f->tm;
     else take_back(p, NULL, true, false);

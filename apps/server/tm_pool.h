@@ -24,6 +24,8 @@ struct tm_pool;                 /* opaque */
 /* At most max_idle handles stay open. NULL if out of memory. */
 struct tm_pools *tm_pools_new(int max_idle);
 void tm_pools_free(struct tm_pools *all);       /* after its pools */
+/* How long tm_pool_edit waits; 20,000 ms at first. Call it before any use. */
+void tm_pools_set_edit_wait(struct tm_pools *all, int ms);
 /* The number of open handles, lent and idle. */
 int tm_pools_open(struct tm_pools *all);
 
@@ -37,7 +39,8 @@ void tm_pool_free(struct tm_pool *p);
 skmt_status tm_pool_borrow(struct tm_pool *p, const char *const *names, int n,
                            skmt_tm **out, skmt_error *err);
 void tm_pool_return(struct tm_pool *p, skmt_tm *tm);
-/* Borrows the handle for changes. Waits until no other thread has it. */
+/* Borrows the handle for changes. Waits until no other thread has it.
+ * SKMT_ERR_DEADLINE if that takes too long. */
 skmt_status tm_pool_edit(struct tm_pool *p, skmt_tm **out, skmt_error *err);
 void tm_pool_edit_end(struct tm_pool *p);
 

@@ -399,6 +399,9 @@ TEST(handles_are_used_again_and_their_number_is_limited)
     tm_pool_edit_end(p[2]);
     OK(tm_pool_edit(p[2], &tm[1], &err));
     CHECK(tm[1] == again);
+    tm_pools_set_edit_wait(all, 30);            /* nobody waits forever */
+    CHECK_INT(tm_pool_edit(p[2], &tm[2], &err), SKMT_ERR_DEADLINE);
+    CHECK(!tm[2]);
     OK(skmt_tm_begin(again, &err));
     OK(skmt_tm_commit(again, &err));
     tm_pool_edit_end(p[2]);
