@@ -66,11 +66,14 @@ static void reload_keys(struct running *r)
 {
     skmt_error err;
 
-    if (accounts_reload(r->server.accounts, &err))
+    if (!r->settings.keys)
+        server_log(LOG_INFO, NULL, "SIGHUP ignored: there is no key file");
+    else if (accounts_reload(r->server.accounts, &err))
         server_log(LOG_ERROR, NULL, "the keys could not be read again, the old "
                    "ones stay valid: %s", err.message);
     else
-        server_log(LOG_INFO, NULL, "keys read again");
+        server_log(LOG_INFO, NULL, "keys read again; there are %d",
+                   accounts_count(r->server.accounts));
 }
 
 /* timeout(1), shells and terminals send a signal to the process and to its
@@ -283,15 +286,15 @@ static void drain(struct running *r)
     double end = serve_now(CLOCK_MONOTONIC) + r->settings.drain_seconds;
     int left;
 
-    server_log(LOG_INFO, NULL, "stopping; %d calls to finish",
+    server_log(LOG_INFO, NULL, "stopping; %d requests to finish",
                daemon_calls(r->daemon));
     daemon_quiesce(r->daemon);
     while ((left = daemon_calls(r->daemon)) > 0 &&
            serve_now(CLOCK_MONOTONIC) < end)
         nanosleep(&pause, NULL);
     if (left > 0)
-        server_log(LOG_WARN, NULL, "%d calls were not finished within %d "
-                   "seconds and are canceled", left,
+        server_log(LOG_WARN, NULL, "%d requests were not finished within "
+                   "%d seconds and are canceled", left,
                    r->settings.drain_seconds);
 }
 
@@ -369,8 +372,9 @@ static int print_new_key(const struct settings *s)
         return serve_failed(&err);
     if (give_to_owner(s->keys)) return EXIT_TROUBLE;
     puts(key);
-    complain(0, "the key of %s was added to %s; it is shown only now. A "
-             "server that runs reads it after SIGHUP", s->new_key, s->keys);
+    complain(0, "added a key for %s to %s; it is shown only this once. Send "
+             "SIGHUP to a running server to make it read the file",
+             s->new_key, s->keys);
     return EXIT_DONE;
 }
 

@@ -49,7 +49,7 @@ export const german = {
     "Page": "Seite",
     "Language of the page": "Sprache der Seite",
     "Colors": "Farben",
-    "As the system": "Wie das System",
+    "Same as the system": "Wie das System",
     "Light": "Hell",
     "Dark": "Dunkel",
     "Server": "Server",
@@ -127,7 +127,7 @@ export const german = {
     "Not stored: {why}": "Nicht gespeichert: {why}",
     "Changed: {text}": "Geändert: {text}",
     "Copied.": "Kopiert.",
-    "The browser does not allow to copy. Use Download.":
+    "The browser does not allow copying. Use Download.":
         "Der Browser erlaubt das Kopieren nicht. Laden Sie den Text herunter.",
     "This file is too large for the page (4 MB at most).":
         "Diese Datei ist zu groß für die Seite (höchstens 4 MB).",
@@ -138,9 +138,12 @@ export const german = {
     "Delete": "Löschen",
     "Deleted.": "Gelöscht.",
     "Deleted {name}.": "{name} gelöscht.",
-    "There is no memory yet.": "Es gibt noch keinen Speicher.",
+    "There is no memory yet. Create one; then import a file or add pairs.":
+        "Es gibt noch keinen Speicher. Legen Sie einen an; importieren Sie dann eine Datei oder fügen Sie Paare hinzu.",
     "Sending {name} …": "Sende {name} …",
     "Imported {pairs} from {name}.": "{pairs} aus {name} importiert.",
+    "Nothing was imported: {name} has no pairs in the languages of this memory.":
+        "Nichts wurde importiert: {name} enthält keine Paare in den Sprachen dieses Speichers.",
     "Canceled. Nothing was imported.": "Abgebrochen. Nichts wurde importiert.",
     "Created {name}.": "{name} angelegt.",
     "Delete the memory “{name}” with all its pairs?":

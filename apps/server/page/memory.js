@@ -40,7 +40,7 @@ function showList()
             el("small", {}, count(m.pairs, "pair", "pairs"))))));
     if (!memories.length)
         $("memory-list").append(el("li", { class: "small" },
-                                   t("There is no memory yet.")));
+                                   t("There is no memory yet. Create one; then import a file or add pairs.")));
 }
 
 // Reads the memories again and shows the chosen one. If it is called again
@@ -209,7 +209,8 @@ async function importFile(file)
     $("import").disabled = true;
     const good = await act(
         () => api.importFile(chosen.name, file, showProgress, stopImport.signal),
-        (r) => t("Imported {pairs} from {name}.", {
+        (r) => t(r.imported ? "Imported {pairs} from {name}."
+            : "Nothing was imported: {name} has no pairs in the languages of this memory.", {
             pairs: count(r.imported, "pair", "pairs"), name: file.name }));
 
     $("import-state").hidden = true;
