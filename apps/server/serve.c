@@ -226,6 +226,35 @@ static int check_accounts(struct running *r)
     return EXIT_DONE;
 }
 
+/* A memory in other languages than those of the models is left out of all
+ * translations. That is not an error, but seldom what was wanted. */
+static void check_languages(struct running *r)
+{
+    const struct models *models = r->server.models;
+    const struct sockaddr nobody = { .sa_family = AF_UNSPEC };
+    struct account *a;
+    skmt_error err;
+    bool used = false;
+    int wait;
+
+    if (!r->settings.memory || access_enter(r->server.accounts, NULL, &nobody,
+                                            &a, &wait) != ACCESS_GRANTED)
+        return;
+    for (int i = 0; !used && i < models_count(models); i++) {
+        const struct served_model *m = models_get(models, i);
+        skmt_tm *tm;
+
+        used = account_borrow_for(a, NULL, 0, m->source, m->target, &tm, &err)
+            || tm;
+        account_return(a, tm);
+    }
+    access_release(a);
+    if (!used)
+        server_log(LOG_WARN, NULL, "%s has no memory in the languages of a "
+                   "model, so no translation uses it; 'skmt tm stats' shows "
+                   "its languages", r->settings.memory);
+}
+
 /* Tell the metrics what the queue and the models know. This is a
  * metrics_values_fn. */
 static void serve_values(void *user, struct metrics_values *out)
@@ -262,6 +291,7 @@ static int open_models(struct running *r)
     if (!status) status = open_queue(r);
     if (!status) status = check_accounts(r);
     if (status) return status;
+    check_languages(r);
     describe_models(s);
     if (!models_self_test(s->models, &err)) return serve_failed(&err);
     return EXIT_DONE;

@@ -95,6 +95,8 @@ export const german = {
         "Kein gespeichertes Paar hat für dieses Wort gestimmt. Das Modell hat es gewählt.",
     "This translation was changed. Store it to see what the memory makes of it.":
         "Diese Übersetzung wurde geändert. Speichern Sie sie, um zu sehen, was der Speicher daraus macht.",
+    "Reasons for (+) and against (−) the memory:":
+        "Gründe für (+) und gegen (−) den Speicher:",
     "only in the stored sentence": "nur im gespeicherten Satz",
     "only in yours": "nur in Ihrem Satz",
     "voted for this word": "hat für dieses Wort gestimmt",

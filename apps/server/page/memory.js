@@ -200,6 +200,13 @@ function showProgress(p)
     $("import-label").textContent = count(p.pairs, "pair", "pairs");
 }
 
+function describeImport(name, n)
+{
+    if (!n) return t("Nothing was imported: {name} has no pairs in the languages of this memory.", { name });
+    return t("Imported {pairs} from {name}.",
+             { pairs: count(n, "pair", "pairs"), name });
+}
+
 async function importFile(file)
 {
     stopImport = new AbortController();
@@ -209,9 +216,7 @@ async function importFile(file)
     $("import").disabled = true;
     const good = await act(
         () => api.importFile(chosen.name, file, showProgress, stopImport.signal),
-        (r) => t(r.imported ? "Imported {pairs} from {name}."
-            : "Nothing was imported: {name} has no pairs in the languages of this memory.", {
-            pairs: count(r.imported, "pair", "pairs"), name: file.name }));
+        (r) => describeImport(file.name, r.imported));
 
     $("import-state").hidden = true;
     $("import").disabled = false;
