@@ -21,8 +21,8 @@ export const german = {
     "Copy": "Kopieren",
     "Download": "Herunterladen",
     "Progress of the translation": "Fortschritt der Übersetzung",
-    "The translation appears here as you type. The darker a word, the more your memory decided it.":
-        "Die Übersetzung erscheint hier, während Sie schreiben. Je dunkler ein Wort, desto mehr hat Ihr Speicher darüber entschieden.",
+    "The translation appears here as you type. The darker a word, the more your memory influenced it.":
+        "Die Übersetzung erscheint hier, während Sie schreiben. Je dunkler ein Wort, desto größer war der Einfluss Ihres Speichers.",
     "Influence of the memory": "Einfluss des Speichers",
     "Influence of the memory:": "Einfluss des Speichers:",
     "none": "keiner", "little": "wenig", "some": "etwas", "much": "viel",
