@@ -335,8 +335,10 @@ skmt_status key_lines_read(struct key_lines *out, const char *path,
 
     *out = (struct key_lines){ 0 };
     if (fd < 0)
-        return account_error(err, SKMT_ERR_IO, "%s: %s", path,
-                             strerror(errno));
+        return account_error(err, SKMT_ERR_IO, "%s: %s%s", path,
+                             strerror(errno), errno != ENOENT ? ""
+                             : "; 'skmt serve --keys FILE --new-key NAME' "
+                               "makes one");
     data_folder(path, data, folder, sizeof folder);
     text = file_text(fd, &n, path, err);
     close(fd);
@@ -430,7 +432,8 @@ static skmt_status append_key(const char *path, const char *old, size_t n,
         if (lines.list[i].number >= number) number = lines.list[i].number + 1;
         if (!strcmp(lines.list[i].name, name))
             st = account_error(err, SKMT_ERR_ARGUMENT, "%s: there is a key "
-                               "with the name '%s' already", path, name);
+                               "with the name '%s' already; choose another "
+                               "name, or remove its line", path, name);
     }
     textbuf_add(&text, old, n);
     if (n && old[n - 1] != '\n') textbuf_adds(&text, "\n");

@@ -240,7 +240,8 @@ static skmt_status main_memory(struct account *a, const char *source,
     for (int i = 0; i < fit.n; i++)
         if (!strcmp(fit.list[i], "main")) best = "main";
     if (!fit.n && fit.left_out && !a->n_names)
-        snprintf(name, NAME_SIZE, "main %.30s-%.30s", source ? source : "",
+        snprintf(name, NAME_SIZE, "main %.30s%s%.30s", source ? source : "",
+                 source && *source && target && *target ? "-" : "",
                  target ? target : "");
     else snprintf(name, NAME_SIZE, "%s", best);
     names_release(&fit);

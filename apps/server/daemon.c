@@ -508,7 +508,7 @@ static skmt_status daemon_bad(skmt_error *err, const char *fmt, ...)
 }
 
 /* Reads a file of certificates or a key. NULL on failure. */
-static char *daemon_read_pem(const char *path)
+static char *daemon_read_pem(const char *path, skmt_error *err)
 {
     FILE *f = fopen(path, "rbe");
     struct textbuf t = { 0 };
@@ -522,6 +522,7 @@ static char *daemon_read_pem(const char *path)
         fclose(f);
         return t.data;
     }
+    daemon_bad(err, "cannot read %s: %s", path, strerror(errno));
     if (f) fclose(f);
     textbuf_release(&t);
     return NULL;
@@ -532,18 +533,19 @@ static skmt_status daemon_listen(struct daemon *d, int fd, skmt_error *err)
 {
     const struct settings *s = d->settings;
     unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
-    char *cert = s->tls_cert ? daemon_read_pem(s->tls_cert) : NULL;
-    char *key = s->tls_key ? daemon_read_pem(s->tls_key) : NULL;
+    char *cert = s->tls_cert ? daemon_read_pem(s->tls_cert, err) : NULL;
+    char *key = s->tls_key ? daemon_read_pem(s->tls_key, err) : NULL;
     struct MHD_OptionItem tls[] = {
         { MHD_OPTION_HTTPS_MEM_CERT, 0, cert },
         { MHD_OPTION_HTTPS_MEM_KEY, 0, key },
         { MHD_OPTION_END, 0, NULL }
     };
 
-    if (s->tls_cert && !cert)
-        return free(key), daemon_bad(err, "cannot read %s", s->tls_cert);
-    if (s->tls_key && !key)
-        return free(cert), daemon_bad(err, "cannot read %s", s->tls_key);
+    if ((s->tls_cert && !cert) || (s->tls_key && !key)) {
+        free(cert);
+        free(key);
+        return SKMT_ERR_IO;
+    }
     if (cert && key) flags |= MHD_USE_TLS;
     else tls[0].option = MHD_OPTION_END;
     d->mhd = MHD_start_daemon(

@@ -60,7 +60,7 @@ static bool own_name_is_free(struct call *c, const char *name, int64_t id)
 /* A name of digits would be taken for an id. */
 static bool own_title_is_good(struct call *c, const char *title)
 {
-    if (!title[0])
+    if (!title[strspn(title, " \t\r\n")])
         call_fail_field(c, "title", "title is empty");
     else if (!title[strspn(title, "0123456789")])
         call_fail_field(c, "title", "a title must not be a number");

@@ -67,11 +67,21 @@ static int on_import(void *user, const char *what, uint64_t done,
 
 /* ---- import ----------------------------------------------------------- */
 
+/* The library's message names an option of the command line; clients choose the
+ * format by the name of the file. */
 static void describe_import(struct own_import *im, const skmt_error *err,
                             struct failure *f)
 {
+    char *hint;
+
     call_describe_error(im->c, err, f);
-    if (f->kind == FAIL_ARGUMENT) snprintf(f->field, sizeof f->field, "file");
+    if (f->kind != FAIL_ARGUMENT) return;
+    snprintf(f->field, sizeof f->field, "file");
+    hint = strstr(f->message, "; name it with --format");
+    if (hint)
+        snprintf(hint, sizeof f->message - (size_t)(hint - f->message),
+                 "; give the file a name that ends in .tmx, .xlf, .po, .tsv "
+                 "or .csv");
 }
 
 static void own_import_failed(struct own_import *im, const skmt_error *err)
@@ -148,14 +158,17 @@ static bool own_import_memory(struct call *c, const struct import_args *args,
     skmt_error err;
     bool found = false;
 
-    if (!call_arg_bool(c, "create", false))
-        return own_find_memory(c, name, "", card);
     if (!own_need_memory(c)) return false;
-    if (!memories_find(call_account(c), name, card, &found, &err)
-        && (found || !memories_create(call_account(c), name, NULL, NULL,
-                                      args->source, args->target, card,
-                                      &err))) return true;
-    call_fail_error(c, &err);
+    if (memories_find(call_account(c), name, card, &found, &err)) {
+        call_fail_error(c, &err);
+    } else if (!found && !call_arg_bool(c, "create", false)) {
+        call_fail(c, FAIL_NOT_FOUND, "there is no memory \"%.100s\"; send "
+                  "create=true to make it", name);
+    } else if (!found && memories_create(call_account(c), name, NULL, NULL,
+                                         args->source, args->target, card,
+                                         &err)) {
+        call_fail_error(c, &err);
+    } else return true;
     return false;
 }
 

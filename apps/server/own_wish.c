@@ -75,7 +75,8 @@ bool own_find_memory(struct call *c, const char *what, const char *field,
     }
     if (found) return true;
     snprintf(f.field, sizeof f.field, "%s", field);
-    snprintf(f.message, sizeof f.message, "there is no such memory");
+    snprintf(f.message, sizeof f.message, "there is no memory \"%.100s\"",
+             what);
     call_fail_with(c, &f);
     return false;
 }

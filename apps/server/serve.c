@@ -66,11 +66,14 @@ static void reload_keys(struct running *r)
 {
     skmt_error err;
 
-    if (accounts_reload(r->server.accounts, &err))
+    if (!r->settings.keys)
+        server_log(LOG_INFO, NULL, "SIGHUP ignored: there is no key file");
+    else if (accounts_reload(r->server.accounts, &err))
         server_log(LOG_ERROR, NULL, "the keys could not be read again, the old "
                    "ones stay valid: %s", err.message);
     else
-        server_log(LOG_INFO, NULL, "keys read again");
+        server_log(LOG_INFO, NULL, "keys read again; there are %d",
+                   accounts_count(r->server.accounts));
 }
 
 /* timeout(1), shells and terminals send a signal to the process and to its
@@ -223,6 +226,35 @@ static int check_accounts(struct running *r)
     return EXIT_DONE;
 }
 
+/* A memory in other languages than those of the models is left out of all
+ * translations. That is not an error, but seldom what was wanted. */
+static void check_languages(struct running *r)
+{
+    const struct models *models = r->server.models;
+    const struct sockaddr nobody = { .sa_family = AF_UNSPEC };
+    struct account *a;
+    skmt_error err;
+    bool used = false;
+    int wait;
+
+    if (!r->settings.memory || access_enter(r->server.accounts, NULL, &nobody,
+                                            &a, &wait) != ACCESS_GRANTED)
+        return;
+    for (int i = 0; !used && i < models_count(models); i++) {
+        const struct served_model *m = models_get(models, i);
+        skmt_tm *tm;
+
+        used = account_borrow_for(a, NULL, 0, m->source, m->target, &tm, &err)
+            || tm;
+        account_return(a, tm);
+    }
+    access_release(a);
+    if (!used)
+        server_log(LOG_WARN, NULL, "%s has no memory in the languages of a "
+                   "model, so no translation uses it; 'skmt tm stats' shows "
+                   "its languages", r->settings.memory);
+}
+
 /* Tell the metrics what the queue and the models know. This is a
  * metrics_values_fn. */
 static void serve_values(void *user, struct metrics_values *out)
@@ -259,6 +291,7 @@ static int open_models(struct running *r)
     if (!status) status = open_queue(r);
     if (!status) status = check_accounts(r);
     if (status) return status;
+    check_languages(r);
     describe_models(s);
     if (!models_self_test(s->models, &err)) return serve_failed(&err);
     return EXIT_DONE;
@@ -283,15 +316,15 @@ static void drain(struct running *r)
     double end = serve_now(CLOCK_MONOTONIC) + r->settings.drain_seconds;
     int left;
 
-    server_log(LOG_INFO, NULL, "stopping; %d calls to finish",
+    server_log(LOG_INFO, NULL, "stopping; %d requests to finish",
                daemon_calls(r->daemon));
     daemon_quiesce(r->daemon);
     while ((left = daemon_calls(r->daemon)) > 0 &&
            serve_now(CLOCK_MONOTONIC) < end)
         nanosleep(&pause, NULL);
     if (left > 0)
-        server_log(LOG_WARN, NULL, "%d calls were not finished within %d "
-                   "seconds and are canceled", left,
+        server_log(LOG_WARN, NULL, "%d requests were not finished within "
+                   "%d seconds and are canceled", left,
                    r->settings.drain_seconds);
 }
 
@@ -369,8 +402,9 @@ static int print_new_key(const struct settings *s)
         return serve_failed(&err);
     if (give_to_owner(s->keys)) return EXIT_TROUBLE;
     puts(key);
-    complain(0, "the key of %s was added to %s; it is shown only now. A "
-             "server that runs reads it after SIGHUP", s->new_key, s->keys);
+    complain(0, "added a key for %s to %s; it is shown only this once. Send "
+             "SIGHUP to a running server to make it read the file",
+             s->new_key, s->keys);
     return EXIT_DONE;
 }
 

@@ -122,6 +122,12 @@ A configuration file, with a memory that is created.
   "text":"Hello there!"
   Guten Morgen!	Hello there!
 
+A memory in other languages than the models is not used, and the log says so.
+
+  $ . "$TOP/tests/cli/server.sh"; skmt tm create it.tm --source-lang it --target-lang fr > /dev/null 2>&1
+  > serve --memory it.tm --log-level warn; stop_server; grep -c 'it.tm has no memory in the languages of a model' serve.log
+  1
+
 HTTPS.
 
   $ . "$TOP/tests/cli/server.sh"

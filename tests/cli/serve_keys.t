@@ -8,7 +8,7 @@ with another key, with a wrong key and without a key.
 A key is printed once; the file has its hash, and only its owner can read it.
 
   $ skmt serve --keys keys --new-key one > key; skmt serve --keys keys --new-key two 2>/dev/null >> key; cut -c 1-7 key
-  skmt: the key of one was added to keys; it is shown only now. A server that runs reads it after SIGHUP
+  skmt: added a key for one to keys; it is shown only this once. Send SIGHUP to a running server to make it read the file
   skmt-1-
   skmt-2-
   $ stat -c %a keys; sed 's/:[0-9a-f]\{32\}:[0-9a-f]\{64\}/:SALT:HASH/' keys
@@ -19,7 +19,7 @@ A key is printed once; the file has its hash, and only its owner can read it.
   0
   [1]
   $ skmt serve --keys keys --new-key one
-  skmt: keys: there is a key with the name 'one' already
+  skmt: keys: there is a key with the name 'one' already; choose another name, or remove its line
   [2]
 
 An error in the key file is told with its line.

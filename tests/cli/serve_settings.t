@@ -123,7 +123,7 @@ A model that does not exist.
 A key is printed once. The file has only its hash.
 
   $ skmt serve --keys keys --new-key alice > key; wc -l < key; grep -c "$(cat key)" keys
-  skmt: the key of alice was added to keys; it is shown only now. A server that runs reads it after SIGHUP
+  skmt: added a key for alice to keys; it is shown only this once. Send SIGHUP to a running server to make it read the file
   1
   0
   [1]

@@ -12,7 +12,7 @@ const images = path.join(top, "docs/images");
 const browserPath = process.env.CHROMIUM ?? "/usr/bin/chromium";
 const text = [
     "Wechseln Sie den Abluftfilter alle zwölf Monate.",
-    "Reinigen Sie die Kondensatwanne nicht mit heißem Wasser.",
+    "Reinigen Sie die Kondensatwanne einmal im Monat mit heißem Wasser.",
     "Die Nachtabsenkung ist ab Werk eingeschaltet.",
     "Verwenden Sie keine Lösungsmittel.",
 ].join("\n");

@@ -21,8 +21,8 @@ export const german = {
     "Copy": "Kopieren",
     "Download": "Herunterladen",
     "Progress of the translation": "Fortschritt der Übersetzung",
-    "The translation appears here as you type. The darker a word, the more your memory decided it.":
-        "Die Übersetzung erscheint hier, während Sie schreiben. Je dunkler ein Wort, desto mehr hat Ihr Speicher darüber entschieden.",
+    "The translation appears here as you type. The darker a word, the more your memory influenced it.":
+        "Die Übersetzung erscheint hier, während Sie schreiben. Je dunkler ein Wort, desto größer war der Einfluss Ihres Speichers.",
     "Influence of the memory": "Einfluss des Speichers",
     "Influence of the memory:": "Einfluss des Speichers:",
     "none": "keiner", "little": "wenig", "some": "etwas", "much": "viel",
@@ -49,7 +49,7 @@ export const german = {
     "Page": "Seite",
     "Language of the page": "Sprache der Seite",
     "Colors": "Farben",
-    "As the system": "Wie das System",
+    "Same as the system": "Wie das System",
     "Light": "Hell",
     "Dark": "Dunkel",
     "Server": "Server",
@@ -95,6 +95,8 @@ export const german = {
         "Kein gespeichertes Paar hat für dieses Wort gestimmt. Das Modell hat es gewählt.",
     "This translation was changed. Store it to see what the memory makes of it.":
         "Diese Übersetzung wurde geändert. Speichern Sie sie, um zu sehen, was der Speicher daraus macht.",
+    "Reasons for (+) and against (−) the memory:":
+        "Gründe für (+) und gegen (−) den Speicher:",
     "only in the stored sentence": "nur im gespeicherten Satz",
     "only in yours": "nur in Ihrem Satz",
     "voted for this word": "hat für dieses Wort gestimmt",
@@ -127,7 +129,7 @@ export const german = {
     "Not stored: {why}": "Nicht gespeichert: {why}",
     "Changed: {text}": "Geändert: {text}",
     "Copied.": "Kopiert.",
-    "The browser does not allow to copy. Use Download.":
+    "The browser does not allow copying. Use Download.":
         "Der Browser erlaubt das Kopieren nicht. Laden Sie den Text herunter.",
     "This file is too large for the page (4 MB at most).":
         "Diese Datei ist zu groß für die Seite (höchstens 4 MB).",
@@ -138,9 +140,12 @@ export const german = {
     "Delete": "Löschen",
     "Deleted.": "Gelöscht.",
     "Deleted {name}.": "{name} gelöscht.",
-    "There is no memory yet.": "Es gibt noch keinen Speicher.",
+    "There is no memory yet. Create one; then import a file or add pairs.":
+        "Es gibt noch keinen Speicher. Legen Sie einen an; importieren Sie dann eine Datei oder fügen Sie Paare hinzu.",
     "Sending {name} …": "Sende {name} …",
     "Imported {pairs} from {name}.": "{pairs} aus {name} importiert.",
+    "Nothing was imported: {name} has no pairs in the languages of this memory.":
+        "Nichts wurde importiert: {name} enthält keine Paare in den Sprachen dieses Speichers.",
     "Canceled. Nothing was imported.": "Abgebrochen. Nichts wurde importiert.",
     "Created {name}.": "{name} angelegt.",
     "Delete the memory “{name}” with all its pairs?":

@@ -40,7 +40,7 @@ function showList()
             el("small", {}, count(m.pairs, "pair", "pairs"))))));
     if (!memories.length)
         $("memory-list").append(el("li", { class: "small" },
-                                   t("There is no memory yet.")));
+                                   t("There is no memory yet. Create one; then import a file or add pairs.")));
 }
 
 // Reads the memories again and shows the chosen one. If it is called again
@@ -200,6 +200,13 @@ function showProgress(p)
     $("import-label").textContent = count(p.pairs, "pair", "pairs");
 }
 
+function describeImport(name, n)
+{
+    if (!n) return t("Nothing was imported: {name} has no pairs in the languages of this memory.", { name });
+    return t("Imported {pairs} from {name}.",
+             { pairs: count(n, "pair", "pairs"), name });
+}
+
 async function importFile(file)
 {
     stopImport = new AbortController();
@@ -209,8 +216,7 @@ async function importFile(file)
     $("import").disabled = true;
     const good = await act(
         () => api.importFile(chosen.name, file, showProgress, stopImport.signal),
-        (r) => t("Imported {pairs} from {name}.", {
-            pairs: count(r.imported, "pair", "pairs"), name: file.name }));
+        (r) => describeImport(file.name, r.imported));
 
     $("import-state").hidden = true;
     $("import").disabled = false;

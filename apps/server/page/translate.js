@@ -430,7 +430,7 @@ async function copyText()
         await navigator.clipboard.writeText(wholeText());
         say("status", t("Copied."));
     } catch {
-        say("status", t("The browser does not allow to copy. Use Download."));
+        say("status", t("The browser does not allow copying. Use Download."));
     }
 }
 

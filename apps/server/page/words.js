@@ -84,9 +84,11 @@ function showVotes(segment, word)
            el("mark", {}, t("voted for this word")), " · ",
            el("span", { class: "other" }, t("not in your translation"))));
     if (reasons.length)
-        $("votes").append(el("p", { class: "small", lang: "en" },
-            reasons.map((r) => `${r.text} (${r.effect > 0 ? "+" : "−"})`)
-                .join(", ")));
+        $("votes").append(el("p", { class: "small" },
+            t("Reasons for (+) and against (−) the memory:"), " ",
+            el("span", { lang: "en" },
+               reasons.map((r) => `${r.text} (${r.effect > 0 ? "+" : "−"})`)
+                   .join(", "))));
 }
 
 // ---- alternatives -------------------------------------------------------------
