@@ -7,6 +7,7 @@
 #                     undefined-behavior sanitizers
 #   make check-web    test the server with npm packages and a browser; needs the
 #                     network once
+#   make check-python run the tests of the Python package; needs no network
 #   make screenshots  make the pictures of the web page in docs/images
 #   make check-long   run the long tests: sanitizers, valgrind, aarch64, clang,
 #                     fuzzing, full test sets
@@ -264,6 +265,13 @@ check-web:
 	+@$(AGAIN) -s all
 	@BUILD='$(BUILD)' tests/web/run
 
+# PYTHON is Debian's python3, which has its packages.
+PYTHON ?= /usr/bin/python3
+check-python:
+	@scripts/deps build python
+	+@$(AGAIN) -s all
+	@BUILD='$(BUILD)' PYTHON='$(PYTHON)' python/tests/run
+
 # The pictures of the web page in docs/images.
 screenshots:
 	@scripts/deps build web
@@ -341,6 +349,6 @@ clean:
 	rm -rf $(BUILD)
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
-.PHONY: all fuzz-objects unit helpers examples benches fuzzers demo check check-san check-web screenshots check-long bench fuzz \
+.PHONY: all fuzz-objects unit helpers examples benches fuzzers demo check check-san check-web check-python screenshots check-long bench fuzz \
         man install uninstall dist deb help clean always
 .SECONDARY:

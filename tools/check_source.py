@@ -20,7 +20,7 @@ import sys
 
 TREE = sys.argv[1] if len(sys.argv) > 1 else "."
 CODE = ("src", "apps", "include", "tests", "bench", "examples", "tools")
-TEXT = CODE + ("docs", "scripts", "README.md", "NEWS.md", "CONTRIBUTING.md",
+TEXT = CODE + ("docs", "python", "scripts", "README.md", "NEWS.md", "CONTRIBUTING.md",
                "Makefile")
 # Data and generated files, and the lists below.
 SKIP = re.compile(r"tests/(golden|data|fuzz/seeds)/|stopwords|word_break\.h|"
