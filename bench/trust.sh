@@ -215,10 +215,10 @@ speed() {       # 120 lines of IT and law, one thread, batch 1
             timed $s plain
             timed $s sk2-warm $keys --preset sk2
             timed $s learned16-warm $keys $learned --matches 16
-            timed $s learned3-warm $keys $learned --matches 3
+            timed $s learned4-warm $keys $learned --matches 4
             timed $s sk2-cold -M "$out/$s.tm" --preset sk2
             timed $s learned16-cold -M "$out/$s.tm" $learned --matches 16
-            timed $s learned3-cold -M "$out/$s.tm" $learned --matches 3
+            timed $s learned4-cold -M "$out/$s.tm" $learned --matches 4
         done
         [ "$i" != 0 ] || : > "$out/times"       # the first round fills caches
     done

@@ -433,7 +433,7 @@ struct preset_values {
 
 static const struct preset_values presets[] = {
     [PRESET_AUTO] = SK2_VALUES,
-    [PRESET_LEARNED] = { .system = SYSTEM_LEARNED, .pairs = 3,
+    [PRESET_LEARNED] = { .system = SYSTEM_LEARNED, .pairs = 4,
                          .k = TRUST_NEIGHBORS, .knn_eos = true,
                          .eos_abstains = true, .repeat_votes = 1,
                          .exact = EXACT_USE, .prune = PRUNE_STEERED },
