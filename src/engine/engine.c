@@ -259,8 +259,6 @@ struct options engine_resolve(const struct engine *en,
     r.exact = options_exact(&set);
     r.repeat_votes = options_repeat_votes(&set);
     r.matches = steered ? options_pairs(&set) : options_matches(&set);
-    r.min_similarity = steered ? options_min_similarity(&set)
-                       : set.min_similarity > 0 ? set.min_similarity : 0;
     r.prune = steered ? options_prune_steered(&set)
                       : set.prune > 0 ? set.prune : 0;
     if (set.tau <= 0) r.tau = options_preset_tau(&set);

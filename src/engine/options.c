@@ -416,7 +416,6 @@ bool option_describe(enum option_group group, int i, struct option_info *out)
 struct preset_values {
     enum system_choice system;
     int pairs, k;
-    double min_similarity;      /* if `pairs` is used */
     double tau;                 /* 0: the value in the model file */
     double lambda;              /* where it is fixed */
     double cache;
@@ -435,7 +434,6 @@ struct preset_values {
 static const struct preset_values presets[] = {
     [PRESET_AUTO] = SK2_VALUES,
     [PRESET_LEARNED] = { .system = SYSTEM_LEARNED, .pairs = 4,
-                         .min_similarity = 0.15,
                          .k = TRUST_NEIGHBORS, .knn_eos = true,
                          .eos_abstains = true, .repeat_votes = 1,
                          .exact = EXACT_USE, .prune = PRUNE_STEERED },
@@ -507,14 +505,6 @@ int options_matches(const struct options *o)
 int options_pairs(const struct options *o)
 {
     return o->matches ? o->matches : preset_of(o)->pairs;
-}
-
-/* Pairs that are hardly similar help little when there are only a few, and
- * their keys cost as much as those of others. */
-double options_min_similarity(const struct options *o)
-{
-    if (o->min_similarity >= 0) return o->min_similarity;
-    return o->matches ? 0 : preset_of(o)->min_similarity;
 }
 
 int options_k(const struct options *o)

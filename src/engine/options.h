@@ -151,8 +151,6 @@ void options_choose_preset(struct options *o, bool model_has_network);
  * preset. Other code must call these functions and not read the fields. */
 int options_matches(const struct options *o);   /* pairs of a search */
 int options_pairs(const struct options *o);     /* pairs that steer */
-/* The least similarity of those. */
-double options_min_similarity(const struct options *o);
 int options_k(const struct options *o);
 /* model_tau is the value in the model file, 0 if it has none. */
 double options_tau(const struct options *o, double model_tau);

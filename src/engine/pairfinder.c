@@ -495,8 +495,7 @@ enum status make_retrieve_query(const struct options *o,
     *q = (struct retrieve_query){
         .o = { .top = matches, .rerank = o->rerank,
                .length_filter = o->length_filter,
-               .min_similarity = o->min_similarity > 0 ? o->min_similarity
-                                                       : 0 },
+               .min_similarity = o->min_similarity },
         .candidates = o->candidates > matches ? o->candidates : matches };
     if (en) {
         q->sw = en->w->subword;
@@ -586,7 +585,6 @@ enum status pairfinder_new(struct pairfinder **out, const struct engine *en,
     if (!st) st = check_alignment(pf, e);
     if (!st)
         st = make_retrieve_query(&pf->o, en, options_pairs(&pf->o), &pf->q, e);
-    pf->q.o.min_similarity = options_min_similarity(&pf->o);
     if (!st) st = retriever_new(&pf->retriever, e);
     if (!st && pairfinder_needs(pf, NEEDS_KEPT) && from->alignment)
         st = aligner_new(&pf->aligner, from->alignment, e);

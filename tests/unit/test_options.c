@@ -396,7 +396,7 @@ TEST(retrieval_options_have_a_list_of_their_own)
         { "candidates", "64", "10000", "10001" },
         { "rerank", "token", "authors", "tokens" },
         { "length-filter", "0", "1", "2" },
-        { "min-similarity", "-1", "0.7", "1.1" },
+        { "min-similarity", "0", "0.7", "1.1" },
         { "analyzer", "standard", "subword", "" },
     };
     skmt_options *o;
