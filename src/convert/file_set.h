@@ -1,10 +1,10 @@
 /* file_set.h - the files of a model: a folder, or a zip archive of one.
  *
  * A zip archive (OPUS-MT, .argosmodel, PyTorch, npz) is read with libzip. Names
- * in it that are absolute or contain ".." or NUL, encrypted entries, and entries
- * whose sizes or checksums are wrong are refused. If all files of an archive or a
- * folder of files are in one subfolder, that is left out of the names. Nothing
- * is unpacked to the disk.
+ * in it that are absolute or contain ".." or NUL, encrypted entries, and
+ * entries whose sizes or checksums are wrong are refused. If all files of an
+ * archive or a folder of files are in one subfolder, that is left out of the
+ * names. Nothing is unpacked to the disk.
  *
  * Names use '/' and are relative to the set. Only regular files count. */
 #ifndef CONVERT_FILE_SET_H
@@ -37,9 +37,9 @@ bool file_set_has(const struct file_set *s, const char *name, uint64_t *size);
 enum status file_set_read(struct file_set *s, const char *name, size_t most,
                           char **text, size_t *size, struct err *e);
 
-/* A file of the set as bytes that can be read at any place. In an archive, going
- * back in a compressed entry starts it again; reading forward is fast. A stream
- * must be closed before its set. */
+/* A file of the set as bytes that can be read at any place. In an archive,
+ * going back in a compressed entry starts it again; reading forward is fast. A
+ * stream must be closed before its set. */
 enum status file_stream_open(struct file_stream **out, struct file_set *s,
                              const char *name, struct err *e);
 /* The same for a single file on the disk. */
