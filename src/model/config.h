@@ -15,7 +15,18 @@
 #include "tensor/kernels.h"
 
 enum norm_place { NORM_PRE, NORM_POST };
-enum positions { POS_HALVES, POS_INTERLEAVED, POS_LEARNED };
+/* POS_HALVES_HF: all sines before all cosines, like POS_HALVES, but with the
+ * frequencies that Hugging Face computes for Marian models. */
+enum positions {
+    POS_HALVES, POS_INTERLEAVED, POS_LEARNED, POS_HALVES_HF
+};
+/* Where the tokens of the languages of a multilingual model stand. */
+enum language_tokens {
+    LANGUAGE_TOKENS_NONE,
+    LANGUAGE_TOKENS_TARGET_FIRST,   /* target language, before the source */
+    LANGUAGE_TOKENS_BOTH            /* source language before the source; the
+                                       target language begins the target */
+};
 
 /*  kind(field, default, lowest, highest). I is an int or an enum, F a double.
  *  A default outside the range means that the key is required. */
@@ -30,7 +41,7 @@ enum positions { POS_HALVES, POS_INTERLEAVED, POS_LEARNED };
     I(norm,             0,  0, 1)                      \
     I(final_norm,       1,  0, 1)                      \
     I(activation,       1,  0, 3)                      \
-    I(positions,        0,  0, 2)                      \
+    I(positions,        0,  0, 3)                      \
     I(position_offset,  0,  0, 1024)                   \
     I(max_positions, 1024,  8, 1048576)                \
     I(max_source,       0,  0, 1048576)                \
@@ -42,9 +53,13 @@ enum positions { POS_HALVES, POS_INTERLEAVED, POS_LEARNED };
     I(start_id,        -1,  0, 4000000)                \
     I(suffix_id,       -1, -1, 4000000)                \
     I(prefix_id,       -1, -1, 4000000)                \
+    I(target_prefix_id, -1, -1, 4000000)               \
+    I(language_tokens,  0,  0, 2)                      \
+    I(beam,             0,  0, 64)                     \
     F(layer_norm_eps,  1e-5, 0, 1)                     \
     F(embedding_scale,    1, 0, 1e6)                   \
-    F(knn_tau,          100, 0, 1e12)
+    F(knn_tau,          100, 0, 1e12)                  \
+    F(length_penalty,    -1, -1, 10)
 
 struct config {
 #define I(field, def, low, high) int field;
@@ -54,6 +69,9 @@ struct config {
 #undef F
     char source_lang[16], target_lang[16];
     char name[64];              /* the name of the model */
+    char family[32];            /* "marian"; "": made from our own files */
+    char license[64];           /* a short name, such as "CC-BY-4.0" */
+    char origin[256];           /* what the file was made from */
     char trust[4096];           /* a network for learned trust, as text
                                    (knn/trust.h); "": none */
 };

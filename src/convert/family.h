@@ -1,0 +1,45 @@
+/* family.h - the families of models that can be converted.
+ *
+ * A family is one file family_NAME.c with one struct, which is in the list of
+ * family.c. To add a family: write its file, add it to the list, describe it in
+ * docs/models.md. */
+#ifndef CONVERT_FAMILY_H
+#define CONVERT_FAMILY_H
+
+#include "base/err.h"
+#include "convert/file_set.h"
+#include "convert/model_plan.h"
+
+/* What a user may say about a model, where its files do not. Strings may be
+ * NULL. */
+struct family_options {
+    const char *family;         /* the name of a family, instead of what the
+                                   files look like */
+    const char *source_lang, *target_lang;
+    int heads;                  /* 0: as in the files */
+    const char *positions;      /* "halves", "halves-hf", "in-turn" */
+};
+
+struct family {
+    const char *name;           /* "marian", for --family */
+    const char *title;          /* "OPUS-MT (Marian)" */
+    /* Whether the files look like a model of this family. Never fails; does
+     * little. */
+    bool (*recognize)(struct file_set *s);
+    /* Fill in a plan that is all zeros but for initialized strbufs. Refuses
+     * whatever would change the arithmetic and is not known. On failure the
+     * caller frees what was filled in. */
+    enum status (*plan)(struct model_plan *p, struct file_set *s,
+                        const struct family_options *o, struct err *e);
+};
+
+/* The families in the order in which they are tried. NULL after the last. */
+const struct family *family_at(int i);
+
+/* Recognize the files and make a plan. Fails with ST_FORMAT and says what was
+ * found if no family fits. */
+enum status model_plan_make(struct model_plan **out, struct file_set *s,
+                            const struct family_options *o, struct err *e);
+void model_plan_free(struct model_plan *p);             /* NULL is fine */
+
+#endif
