@@ -33,6 +33,21 @@ typedef void skmt_tensor_fn(void *user, const char *name, const char *type,
 SKMT_API skmt_status skmt_model_tensors(const skmt_model *model,
                                         skmt_tensor_fn *fn, void *user);
 
+/* What a model file says about itself: its header is read and checked, its
+ * weights are not read. The facts are "name", "family", "license", "origin",
+ * "source_lang", "target_lang", "languages" (codes with commas between; empty
+ * unless the model has many languages), "type", "bytes" and "checksum". The
+ * strings are valid until the card is closed. */
+typedef struct skmt_card skmt_card;
+SKMT_API skmt_status skmt_card_open(skmt_card **out, const char *path,
+                                    skmt_error *err);
+SKMT_API void skmt_card_close(skmt_card *card);         /* NULL is fine */
+/* Get fact i: returns its name and sets *value. NULL after the last. */
+SKMT_API const char *skmt_card_fact(const skmt_card *card, int i,
+                                    const char **value);
+/* Get a fact by its name. NULL when there is no such fact. */
+SKMT_API const char *skmt_card_get(const skmt_card *card, const char *name);
+
 /* ---- scores -------------------------------------------------------------- */
 
 /* Score translations against references:

@@ -390,17 +390,31 @@ static enum status mfile_check_apart(const struct mfile *f, struct err *e)
 
 /* ---- checksums of the tensors ---- */
 
-static enum status check_sums(const struct mfile *f, struct err *e)
+static enum status check_sum(const struct mfile *f, uint32_t i, struct err *e)
 {
-    for (uint32_t i = 0; i < f->head->count; i++)
-        if (mfile_sum(f->at[i].data, f->at[i].bytes) != f->at[i].sum)
-            return bad_entry(f, i, "has changed since it was written "
-                             "(its checksum is wrong); copy the file again",
-                             e);
-    return ST_OK;
+    if (mfile_sum(f->at[i].data, f->at[i].bytes) == f->at[i].sum) return ST_OK;
+    return bad_entry(f, i, "has changed since it was written (its checksum is "
+                     "wrong); copy the file again", e);
 }
 
-static enum status mfile_check_all(struct mfile *f, struct err *e)
+static enum status check_sums(const struct mfile *f, struct err *e)
+{
+    enum status st = ST_OK;
+
+    for (uint32_t i = 0; i < f->head->count && !st; i++)
+        st = check_sum(f, i, e);
+    return st;
+}
+
+enum status mfile_check_tensor(const struct mfile *f, const struct mtensor *t,
+                               struct err *e)
+{
+    assert(t >= f->at && t < f->at + f->head->count);
+    return check_sum(f, (uint32_t)(t - f->at), e);
+}
+
+/* Everything but the checksums of the tensors. */
+static enum status mfile_check_layout(struct mfile *f, struct err *e)
 {
     enum status st = check_kind(f, e);
 
@@ -411,7 +425,6 @@ static enum status mfile_check_all(struct mfile *f, struct err *e)
     if (!st) st = read_entries(f, e);
     if (!st) st = sort_names(f, e);
     if (!st) st = mfile_check_apart(f, e);
-    if (!st) st = check_sums(f, e);
     return st;
 }
 
@@ -435,15 +448,18 @@ static enum status mfile_new(struct mfile **out, const char *name,
 /* Check f and pass it to the caller. On failure, or if st is an error already,
  * close it. */
 static enum status mfile_open_checked(struct mfile **out, struct mfile *f,
-                                      enum status st, struct err *e)
+                                      bool sums, enum status st,
+                                      struct err *e)
 {
-    if (!st) st = mfile_check_all(f, e);
+    if (!st) st = mfile_check_layout(f, e);
+    if (!st && sums) st = check_sums(f, e);
     if (st) mfile_close(f);
     *out = st ? NULL : f;
     return st;
 }
 
-enum status mfile_open(struct mfile **out, const char *path, struct err *e)
+static enum status mfile_open_path(struct mfile **out, const char *path,
+                                   bool sums, struct err *e)
 {
     struct mfile *f;
     enum status st = mfile_new(&f, path, e);
@@ -452,7 +468,18 @@ enum status mfile_open(struct mfile **out, const char *path, struct err *e)
     if (st) return st;
     st = mapping_open(&f->map, path, e);
     f->mapped = !st;
-    return mfile_open_checked(out, f, st, e);
+    return mfile_open_checked(out, f, sums, st, e);
+}
+
+enum status mfile_open(struct mfile **out, const char *path, struct err *e)
+{
+    return mfile_open_path(out, path, true, e);
+}
+
+enum status mfile_open_unchecked(struct mfile **out, const char *path,
+                                 struct err *e)
+{
+    return mfile_open_path(out, path, false, e);
 }
 
 enum status mfile_open_memory(struct mfile **out, const void *data,
@@ -464,7 +491,7 @@ enum status mfile_open_memory(struct mfile **out, const void *data,
     *out = NULL;
     if (st) return st;
     f->map = (struct mapping){ data, size };
-    return mfile_open_checked(out, f, st, e);
+    return mfile_open_checked(out, f, true, st, e);
 }
 
 void mfile_close(struct mfile *f)

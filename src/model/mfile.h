@@ -36,6 +36,12 @@ struct mtensor {
 struct mfile;
 
 enum status mfile_open(struct mfile **out, const char *path, struct err *e);
+/* The same without the checksums of the tensors, so that the data are not read:
+ * to list models. A tensor that is used must be checked first. */
+enum status mfile_open_unchecked(struct mfile **out, const char *path,
+                                 struct err *e);
+enum status mfile_check_tensor(const struct mfile *f, const struct mtensor *t,
+                               struct err *e);
 /* The same for a file in memory, which must stay valid and unchanged until
  * mfile_close(): for fuzzing, and for programs that embed a model. `name` is
  * used in messages. */
