@@ -637,7 +637,8 @@ await inPage("everything by keyboard", async (page) => {
     await page.locator("#help").waitFor({ state: "hidden" });
     await page.locator("nav a[href='#settings']").focus();
     await press("Enter");
-    equal(await page.locator("#settings").isVisible(), true);
+    // The page follows a link when the browser reports the new address.
+    await page.locator("#settings").waitFor();
     equal(await page.title(), "Settings – skmt");
 });
 
