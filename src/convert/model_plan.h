@@ -21,8 +21,8 @@ enum stack { STACK_NONE, STACK_ENCODER, STACK_DECODER };
 enum tensor_role { ROLE_WEIGHT, ROLE_BIAS, ROLE_NORM_GAIN, ROLE_NORM_BIAS };
 
 /* One part of one of our tensors. `name` is that of weights.h without stack,
- * layer and suffix: "self.qkv", "ffn.norm", "emb.src", "project", "pos.src". The
- * final norm of a stack is "norm", with its stack and layer 0.
+ * layer and suffix: "self.qkv", "ffn.norm", "emb.src", "project", "pos.src".
+ * The final norm of a stack is "norm", with its stack and layer 0.
  * self.qkv has the parts 0, 1, 2 (q, k, v), cross.kv the parts 0, 1 (k, v), and
  * every other tensor has only part 0. A model with one table has only "emb". */
 struct tensor_query {
