@@ -32,7 +32,7 @@ IPv6.
   $ . "$TOP/tests/cli/server.sh"
   > python3 -c 'import socket; socket.socket(socket.AF_INET6).bind(("::1", 0))' 2>/dev/null || { echo translated; exit; }
   > serve --listen '[::1]:0'
-  > ask -d text='Guten Morgen!' -d target=en "$url/v1/translate" | grep -q 'Good morning!' && echo translated
+  > ask -d text='Guten Morgen!' -d target=en "$url/v1/translate" | grep 'Good morning!' > /dev/null && echo translated
   translated
 
 SIGTERM while 20 requests are in work: 20 answers, then exit 0.
@@ -79,7 +79,7 @@ A second signal ends it at once.
   $ . "$TOP/tests/cli/server.sh"; serve --threads 1 --handlers 4
   > python3 -c 'import json; print(json.dumps({"target": "en", "texts": [x.strip() + " " + str(i) for x in open("lines") for i in range(12)]}))' > long.json
   > ask -d @long.json -H 'Content-Type: application/json' "$url/v1/translate" > /dev/null 2>&1 & curl=$!
-  > for _ in $(seq 1000); do ask "$url/metrics" | grep -q '^skmt_queue_texts [1-9]' && break; sleep 0.05; done
+  > for _ in $(seq 1000); do ask "$url/metrics" | grep '^skmt_queue_texts [1-9]' > /dev/null && break; sleep 0.05; done
   > kill "$server"; sleep 1; kill "$server"; wait "$server"; echo "status $?"; server=; wait $curl
   status 143
   [52]
@@ -97,7 +97,7 @@ With --drain-seconds 0, what is in work is canceled.
 
   $ . "$TOP/tests/cli/server.sh"; serve --threads 1 --drain-seconds 0
   > ask -d @long.json -H 'Content-Type: application/json' "$url/v1/translate" > /dev/null 2>&1 & curl=$!
-  > for _ in $(seq 1000); do ask "$url/metrics" | grep -q '^skmt_queue_texts [1-9]' && break; sleep 0.05; done
+  > for _ in $(seq 1000); do ask "$url/metrics" | grep '^skmt_queue_texts [1-9]' > /dev/null && break; sleep 0.05; done
   > stop_server; echo "status $?"; wait $curl || true
   status 0
 
