@@ -30,7 +30,7 @@ RETIRED = r"""\b(mill|keywork|keyblock|keybuild|keycache|keydb|keyfile|
     keystore|recaller|recalled|look_ahead|tm_care|store_care|
     (?:store|index|xliff)_inner|libinner)(?:_\w+)?\b|
     \bstruct\s+(?:hyp|memory|recall|keys)\b"""
-BRITISH = r"""(neighbour|colour(?!ful)|behaviour|favour|honour|quantis|
+BRITISH = r"""(neighbour|colour(?!ful)|(?<!legacy_)behaviour|favour|honour|quantis|
     normalis|recognis|penalis|optimis|initialis|serialis|summaris|
     organis(?!ch|ation)|licence|analyse[rd]?\b|learnt|cancell(?:ed|ing)|
     catalogue|labell(?:ed\b|ing)|centre\b|artefact|grey\b)"""

@@ -1,0 +1,708 @@
+#!/usr/bin/env python3
+"""Make tiny random models in the file formats of other projects.
+
+    /usr/bin/python3 tools/gen_foreign.py OUT [NAME ...]
+
+Writes one folder or archive per model to the folder OUT, and OUT/models.json,
+which lists them:
+
+    name       of the case
+    path       of the model, relative to OUT
+    family     which rules foreign_oracle.py applies to it
+    texts      sentences to translate
+    from, to   languages of a multilingual model
+    options    of `skmt convert`, which the files alone do not tell
+
+With names, only these models are made. The same version of this script gives
+the same models. It needs Debian's python3-numpy and sentencepiece.
+"""
+import collections
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+
+import numpy as np
+
+from foreign_families import (random_net, write_ct2, write_fairseq, write_fsmt,
+                              write_hf_marian, write_m2m, write_marian_npz)
+from foreign_languages import M2M100, NLLB200
+from foreign_write import (write_bytes, write_json, write_text,
+                           yaml_vocabulary, zip_folder)
+
+GERMAN = """
+Das Gerät ist warm.
+Öffnen Sie die Klappe, bis das Licht grün ist.
+Schließen Sie die Tür und warten Sie eine Minute.
+Der Schalter für das Licht ist neben der Tür.
+Ist das Wasser kalt, so warten Sie.
+Nehmen Sie den Filter aus dem Gerät und reinigen Sie ihn.
+Die Pumpe läuft nicht an, wenn der Tank leer ist.
+Ja, das ist richtig.
+Wer hat die Schrauben der Klappe gelöst?
+In der Küche steht ein alter Tisch aus Holz.
+Wir haben das Haus im Mai gekauft.
+Am Morgen fährt der Zug um acht Uhr.
+Die Brücke über den Fluss wird neu gebaut.
+Jeder Vogel singt anders, aber alle singen früh.
+""".strip()
+ENGLISH = """
+The unit is warm.
+Open the hatch until the light is green.
+Close the door and wait a minute.
+The switch for the light is beside the door.
+If the water is cold, then wait.
+Take the filter out of the unit and clean it.
+The pump does not start when the tank is empty.
+Yes, that is right.
+Who has loosened the screws of the hatch?
+In the kitchen there is an old table made of wood.
+We bought the house in May.
+In the morning the train leaves at eight.
+The bridge across the river is being rebuilt.
+Every bird sings another song, but all of them sing early.
+""".strip()
+TEXTS = ["Ja.", "Das Gerät ist kalt.", "der",
+         "Öffnen Sie die Klappe \u2603 und warten Sie, bis das Licht neben "
+         "dem Tisch grün ist."]
+# Letters only, so that the words are the tokens of Moses.
+WORDS_DE = """haus hund der die das ist nass und stein insel regen rast in ins
+hand wand wind wo wer was gut so nun rot tun rund sehr gar los lang""".split()
+WORDS_EN = """house hound the that this is wet and stone island rain rest in on
+hand wall wind where who what good so now red do round very no long log""".split()
+WORD_TEXTS = ["haus", "der hund ist nass", "q wo ist das xyz haus",
+              "regen und wind in der stadt auf der insel so lang wie rot"]
+
+
+# ---- tokenizers --------------------------------------------------------------
+
+class Tokenizers:
+    """SentencePiece models, trained when they are asked for."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def model(self, name):
+        path = os.path.join(self.folder, name + ".model")
+        if not os.path.exists(path):
+            self.train(name)
+        with open(path, "rb") as f:
+            return f.read()
+
+    def train(self, name):
+        language, *options = name.split("-")
+        os.makedirs(self.folder, exist_ok=True)
+        text = {"de": GERMAN, "en": ENGLISH,
+                "deen": GERMAN + "\n" + ENGLISH}[language]
+        prefix = os.path.join(self.folder, name)
+        write_text(prefix + ".txt", text + "\n")
+        command = ["spm_train", "--input=" + prefix + ".txt",
+                   "--model_prefix=" + prefix, "--minloglevel=2",
+                   "--hard_vocab_limit=false", "--num_threads=1",
+                   "--vocab_size=" + ("90" if language == "deen" else "66")]
+        if "bpe" in options:
+            command.append("--model_type=bpe")
+        if "bytes" in options:
+            command[-1] = "--vocab_size=330"
+            command.append("--byte_fallback")
+        subprocess.run(command, check=True, capture_output=True)
+
+    def pieces(self, name):
+        """All pieces in the order of their ids."""
+        self.model(name)
+        path = os.path.join(self.folder, name + ".vocab")
+        with open(path, encoding="utf-8") as f:
+            return [line.rstrip("\n").split("\t")[0] for line in f]
+
+
+SPECIAL = {"<unk>", "<s>", "</s>"}
+
+
+def joint_pieces(tok, *names):
+    """The pieces of several models, each once, without special ones."""
+    seen = collections.OrderedDict()
+    for name in names:
+        for piece in tok.pieces(name):
+            if piece not in SPECIAL:
+                seen[piece] = True
+    return list(seen)
+
+
+def learn_bpe(words, n):
+    """Merges of the most frequent pairs, as (left, right), and all symbols."""
+    counts = collections.Counter(words)
+    split = {w: list(w[:-1]) + [w[-1] + "</w>"] for w in counts}
+    merges, symbols = [], {s for w in split.values() for s in w}
+    for word in counts:         # each letter may stand anywhere in a word
+        symbols |= set(word) | {c + "</w>" for c in word}
+    for _ in range(n):
+        pairs = collections.Counter()
+        for w, parts in split.items():
+            for pair in zip(parts, parts[1:]):
+                pairs[pair] += counts[w]
+        best = max(sorted(pairs), key=lambda p: pairs[p])
+        merges.append(best)
+        symbols.add("".join(best))
+        for w, parts in split.items():
+            i, done = 0, []
+            while i < len(parts):
+                if tuple(parts[i:i + 2]) == best:
+                    done.append("".join(best))
+                    i += 2
+                else:
+                    done.append(parts[i])
+                    i += 1
+            split[w] = done
+    return merges, sorted(symbols)
+
+
+def at_marks(symbols):
+    """Symbols with </w> at the ends of words as symbols with @@ inside."""
+    return [s[:-4] if s.endswith("</w>") else s + "@@" for s in symbols]
+
+
+def codes_text(merges, form):
+    if form == "fastbpe":
+        return "".join(f"{a} {b} {1000 - i}\n"
+                       for i, (a, b) in enumerate(merges))
+    head = "#version: 0.2\n" if form == "subword-nmt" else ""
+    return head + "".join(f"{a} {b}\n" for a, b in merges)
+
+
+# ---- Marian ------------------------------------------------------------------
+
+def marian_folder(tok, folder, net, source, target, vocabulary, lists=None,
+                  decoder=None, settings=None, name="opus.npz"):
+    """vocabulary: the pieces of a joint opus.vocab.yml. lists: those of
+    .src.vocab and .trg.vocab in place of it."""
+    write_marian_npz(os.path.join(folder, name), net, settings)
+    write_bytes(os.path.join(folder, "source.spm"), tok.model(source))
+    write_bytes(os.path.join(folder, "target.spm"), tok.model(target))
+    if lists:
+        vocabs = ["opus.src.vocab", "opus.trg.vocab"]
+        for path, pieces in zip(vocabs, lists):
+            write_text(os.path.join(folder, path), "\n".join(pieces) + "\n")
+    else:
+        vocabs = ["opus.vocab.yml"] * 2
+        write_text(os.path.join(folder, vocabs[0]),
+                   yaml_vocabulary(vocabulary))
+    write_text(os.path.join(folder, "decoder.yml"), "\n".join([
+        "relative-paths: true", "models:", "  - " + name, "vocabs:",
+        *("  - " + v for v in vocabs), "beam-size: 4", "normalize: 1",
+        "word-penalty: 0", "mini-batch: 1", "maxi-batch: 1",
+        "maxi-batch-sort: src", *(decoder or [])]) + "\n")
+    write_text(os.path.join(folder, "LICENSE"),
+               "Attribution 4.0 International\n\nCreative Commons Attribution "
+               "4.0 International Public License\n")
+    write_text(os.path.join(folder, "README.md"), "# a made-up model\n")
+    write_text(os.path.join(folder, "preprocess.sh"), "#!/bin/sh\n")
+
+
+def sorted_vocabulary(tok, *names):
+    """As `sort -u` makes it: </s> and <unk> are somewhere."""
+    return sorted(joint_pieces(tok, *names) + ["</s>", "<unk>"])
+
+
+def trained_vocabulary(tok, *names):
+    """As Marian makes it: </s> and <unk> come first."""
+    return ["</s>", "<unk>"] + joint_pieces(tok, *names)
+
+
+def marian_all(tok, out, case):
+    """One table; sorted vocabulary, which lacks two pieces of source.spm."""
+    lost = [p for p in tok.pieces("de-unigram") if
+            p not in tok.pieces("en-unigram") and len(p) == 2][:2]
+    v = [p for p in sorted_vocabulary(tok, "de-unigram", "en-unigram")
+         if p not in lost]
+    net = random_net(1, v_src=len(v), act="swish", bias=True,
+                     eos=v.index("</s>"))
+    marian_folder(tok, out, net, "de-unigram", "en-unigram", v)
+
+
+def marian_src(tok, out, case):
+    """One table for source and target, another for the output; a zip, whose
+    files are in a subfolder."""
+    v = trained_vocabulary(tok, "de-unigram", "en-unigram")
+    net = random_net(2, v_src=len(v), tied=False, bias=True, eos=0, heads=4)
+    marian_folder(tok, out + ".d", net, "de-unigram", "en-unigram", v)
+    zip_folder(out + ".d", out, "opus-2020-01-01/", deflate=True)
+    shutil.rmtree(out + ".d")
+
+
+def marian_none(tok, out, case):
+    """Three tables, and a vocabulary for each side; a zip."""
+    lists = [trained_vocabulary(tok, "de-unigram"),
+             trained_vocabulary(tok, "en-bytes")]
+    net = random_net(3, v_src=len(lists[0]), v_tgt=len(lists[1]), bias=True,
+                     one_table=False, tied=False, eos=0, act="swish", enc=1)
+    marian_folder(tok, out + ".d", net, "de-unigram", "en-bytes", None, lists,
+                  decoder=["allow-unk: false"])
+    zip_folder(out + ".d", out, descriptors=True)
+    shutil.rmtree(out + ".d")
+
+
+def marian_tgt(tok, out, case):
+    """The output is the target's table, without a bias; two vocabularies."""
+    lists = [trained_vocabulary(tok, "de-unigram"),
+             trained_vocabulary(tok, "en-unigram")]
+    net = random_net(4, v_src=len(lists[0]), v_tgt=len(lists[1]),
+                     one_table=False, eos=0, ffn=32, dec_ffn=32)
+    marian_folder(tok, out, net, "de-unigram", "en-unigram", None, lists,
+                  name="opus.npz.best-perplexity.npz")
+
+
+def marian_pre(tok, out, case):
+    """Norms before the blocks; one BPE model of SentencePiece."""
+    v = trained_vocabulary(tok, "deen-bpe")
+    net = random_net(5, v_src=len(v), pre=True, bias=True, eos=0, heads=4,
+                     enc=1)
+    marian_folder(tok, out, net, "deen-bpe", "deen-bpe", v)
+
+
+def marian_layers(tok, out, case):
+    """Decoder layers that share tensors; allow-unk."""
+    v = trained_vocabulary(tok, "de-unigram", "en-unigram")
+    net = random_net(6, v_src=len(v), bias=True, eos=0, dec=4,
+                     tied_layers=[1, 1, 3, 3], act="gelu")
+    for name in list(net.t):
+        if name.startswith(("decoder.layers.1.", "decoder.layers.3.")):
+            twin = name.replace("layers.1.", "layers.0.") \
+                       .replace("layers.3.", "layers.2.")
+            net.t[name] = net.t[twin]
+    marian_folder(tok, out, net, "de-unigram", "en-unigram", v,
+                  decoder=["allow-unk: true"])
+
+
+def marian_multi(tok, out, case):
+    """Several target languages, chosen by a token before the source."""
+    v = trained_vocabulary(tok, "de-unigram", "en-unigram")
+    v[5:5] = [">>fra<<", ">>deu<<", ">>cmn_Hans<<"]
+    net = random_net(7, v_src=len(v), bias=True, eos=0, act="swish")
+    marian_folder(tok, out, net, "de-unigram", "en-unigram", v)
+
+
+def marian_bpe(tok, out, case):
+    """Moses tokenization and subword-nmt codes; letters only."""
+    pieces, net = [], None
+    os.makedirs(out, exist_ok=True)
+    for path, words in (("source.bpe", WORDS_DE), ("target.bpe", WORDS_EN)):
+        merges, symbols = learn_bpe(words, 18)
+        write_text(os.path.join(out, path), codes_text(merges, "subword-nmt"))
+        pieces += at_marks(symbols)
+    v = ["</s>", "<unk>"] + sorted(set(pieces))
+    net = random_net(8, v_src=len(v), bias=True, eos=0, act="swish")
+    marian_folder(tok, out, net, "de-unigram", "en-unigram", v)
+    for name in ("source.spm", "target.spm"):
+        os.remove(os.path.join(out, name))
+
+
+# ---- Marian on Hugging Face ----------------------------------------------------
+
+def hf_marian_text(tok, folder, source, target, vocabulary, tgt=None,
+                   languages=("de", "en")):
+    write_bytes(os.path.join(folder, "source.spm"), tok.model(source))
+    write_bytes(os.path.join(folder, "target.spm"), tok.model(target))
+    write_json(os.path.join(folder, "vocab.json"),
+               {p: i for i, p in enumerate(vocabulary)})
+    if tgt:
+        write_json(os.path.join(folder, "target_vocab.json"),
+                   {p: i for i, p in enumerate(tgt)})
+    write_json(os.path.join(folder, "tokenizer_config.json"), {
+        "source_lang": languages[0], "target_lang": languages[1],
+        "unk_token": "<unk>", "eos_token": "</s>", "pad_token": "<pad>",
+        "model_max_length": 512, "sp_model_kwargs": {},
+        "separate_vocabs": bool(tgt), "tokenizer_class": "MarianTokenizer"})
+    write_json(os.path.join(folder, "generation_config.json"), {
+        "bad_words_ids": [[len(vocabulary) - 1]], "bos_token_id": 0,
+        "decoder_start_token_id": len(vocabulary) - 1, "eos_token_id": 0,
+        "forced_eos_token_id": 0, "max_length": 512, "num_beams": 4,
+        "pad_token_id": len(vocabulary) - 1, "renormalize_logits": True})
+
+
+def hf_marian_vocabulary(tok, *names):
+    return trained_vocabulary(tok, *names) + ["<pad>"]
+
+
+def hf_marian_shared(tok, out, case):
+    """One table, f32, safetensors, no lm_head."""
+    v = hf_marian_vocabulary(tok, "de-unigram", "en-unigram")
+    net = random_net(11, v_src=len(v), act="swish", bias=True, eos=0,
+                     zero_row=len(v) - 1)
+    write_hf_marian(out, net)
+    hf_marian_text(tok, out, "de-unigram", "en-unigram", v)
+
+
+def hf_marian_bin(tok, out, case):
+    """One table, f16, a zip of PyTorch, all tied tables, stored positions."""
+    v = hf_marian_vocabulary(tok, "de-unigram", "en-unigram")
+    net = random_net(12, v_src=len(v), act="swish", bias=True, eos=0,
+                     zero_row=len(v) - 1)
+    write_hf_marian(out, net, "bin", "float16", lm_head=True, positions=True)
+    hf_marian_text(tok, out, "de-unigram", "en-unigram", v)
+
+
+def hf_marian_separate(tok, out, case):
+    """A vocabulary for each side, the older form of PyTorch."""
+    v = [hf_marian_vocabulary(tok, "de-unigram"),
+         hf_marian_vocabulary(tok, "en-unigram")]
+    n = max(len(x) for x in v)
+    for x in v:         # the same pad id on both sides
+        x[-1:] = [f"unused{i}" for i in range(n - len(x))] + ["<pad>"]
+    net = random_net(13, v_src=n, one_table=False, act="swish", bias=True,
+                     eos=0, zero_row=n - 1)
+    write_hf_marian(out, net, "bin-legacy", lm_head=True)
+    hf_marian_text(tok, out, "de-unigram", "en-unigram", v[0], v[1])
+
+
+def hf_marian_untied(tok, out, case):
+    """lm_head differs from the table, no scale of embeddings, ReLU."""
+    v = hf_marian_vocabulary(tok, "de-unigram", "en-unigram")
+    net = random_net(14, v_src=len(v), tied=False, bias=True, eos=0, heads=4,
+                     zero_row=len(v) - 1)
+    write_hf_marian(out, net, scale=False, dtype="bfloat16")
+    hf_marian_text(tok, out, "de-unigram", "en-unigram", v)
+
+
+def hf_marian_multi(tok, out, case):
+    """Several target languages, weights in two files."""
+    v = hf_marian_vocabulary(tok, "de-unigram", "en-unigram")
+    v[9:9] = [">>fra<<", ">>deu<<", ">>cmn_Hans<<"]
+    net = random_net(15, v_src=len(v), act="gelu", bias=True, eos=0,
+                     zero_row=len(v) - 1)
+    write_hf_marian(out, net, "safetensors-split", "float16")
+    hf_marian_text(tok, out, "de-unigram", "en-unigram", v)
+
+
+# ---- CTranslate2 and Argos -------------------------------------------------------
+
+CT2_SPECIAL = ["<unk>", "<blank>", "<s>", "</s>"]
+
+
+def ct2_vocabulary(tok, *names):
+    return CT2_SPECIAL + joint_pieces(tok, *names)
+
+
+def ct2_vocabulary_files(folder, form, shared=None, source=None, target=None):
+    for name, pieces in (("shared", shared), ("source", source),
+                         ("target", target)):
+        if pieces is None:
+            continue
+        path = os.path.join(folder, f"{name}_vocabulary.{form}")
+        if form == "json":
+            write_json(path, pieces)
+        else:
+            write_text(path, "\n".join(pieces) + "\n")
+
+
+def ct2_config(folder, **extra):
+    write_json(os.path.join(folder, "config.json"), {
+        "add_source_bos": False, "add_source_eos": False, "bos_token": "<s>",
+        "decoder_start_token": "<s>", "eos_token": "</s>",
+        "unk_token": "<unk>", "layer_norm_epsilon": None} | extra)
+
+
+def ct2_opennmt(version, kind, form, **options):
+    """As OpenNMT-py: norms before the blocks, one tokenizer and table."""
+    def make(tok, out, case):
+        v = ct2_vocabulary(tok, "deen-unigram")
+        net = random_net(20 + version + len(kind), v_src=len(v), pre=True,
+                         bias=True, eos=3, **options)
+        write_ct2(os.path.join(out, "model.bin"), net, version, kind)
+        ct2_vocabulary_files(out, form, shared=v)
+        if version == 6:
+            ct2_config(out)
+        write_bytes(os.path.join(out, "sentencepiece.model"),
+                    tok.model("deen-unigram"))
+    return make
+
+
+def ct2_marian(version, kind, form, separate, positions="hf-marian"):
+    """As converted from Marian: norms after the blocks, zero start."""
+    def make(tok, out, case):
+        if separate:
+            v = [trained_vocabulary(tok, "de-unigram"),
+                 trained_vocabulary(tok, "en-unigram")]
+            ct2_vocabulary_files(out, form, source=v[0], target=v[1])
+        else:
+            v = [trained_vocabulary(tok, "de-unigram", "en-unigram")] * 2
+            ct2_vocabulary_files(out, form, shared=v[0])
+        net = random_net(40 + version + len(kind), v_src=len(v[0]),
+                         v_tgt=len(v[1]), one_table=not separate, bias=True,
+                         act="swish", eos=0)
+        write_ct2(os.path.join(out, "model.bin"), net, version, kind,
+                  positions=positions, start_zero=True)
+        if version == 6:
+            ct2_config(out, bos_token="</s>", decoder_start_token="</s>")
+        for side, name in (("source", "de"), ("target", "en")):
+            write_bytes(os.path.join(out, side + ".spm"),
+                        tok.model(name + "-unigram"))
+    return make
+
+
+def ct2_learned(tok, out, case):
+    """A table of positions that follows no formula; three tables; add_source_eos
+    and another epsilon."""
+    v = [CT2_SPECIAL + joint_pieces(tok, "de-unigram"),
+         CT2_SPECIAL + joint_pieces(tok, "en-unigram")]
+    net = random_net(60, v_src=len(v[0]), v_tgt=len(v[1]), one_table=False,
+                     tied=False, pre=True, learned=80, eos=3, act="gelu")
+    write_ct2(os.path.join(out, "model.bin"), net, 6, positions="learned")
+    ct2_vocabulary_files(out, "json", source=v[0], target=v[1])
+    ct2_config(out, add_source_eos=True, layer_norm_epsilon=1e-3)
+    for side, name in (("source", "de"), ("target", "en")):
+        write_bytes(os.path.join(out, side + ".spm"),
+                    tok.model(name + "-unigram"))
+
+
+def ct2_no_table(tok, out, case):
+    """No table of positions, start and end tokens of version 5."""
+    v = ct2_vocabulary(tok, "deen-unigram")
+    net = random_net(61, v_src=len(v), pre=True, eos=3)
+
+    def text(s):
+        return np.frombuffer(s.encode(), np.int8)
+    write_ct2(os.path.join(out, "model.bin"), net, 5, positions=None, extra={
+        "with_source_bos": np.int8(1), "with_source_eos": np.int8(1),
+        "with_target_bos": np.int8(1), "unk_token": text("<unk>"),
+        "bos_token": text("<s>"), "eos_token": text("</s>")})
+    ct2_vocabulary_files(out, "txt", shared=v)
+    write_bytes(os.path.join(out, "sentencepiece.model"),
+                tok.model("deen-unigram"))
+
+
+def argos(kind, version, form, bpe=False):
+    def make(tok, out, case):
+        folder = out + ".d"
+        if bpe:
+            merges, symbols = learn_bpe(WORDS_DE + WORDS_EN, 24)
+            v = CT2_SPECIAL + at_marks(symbols)
+            write_text(os.path.join(folder, "bpe.model"),
+                       codes_text(merges, "subword-nmt"))
+        else:
+            v = ct2_vocabulary(tok, "deen-unigram")
+            write_bytes(os.path.join(folder, "sentencepiece.model"),
+                        tok.model("deen-unigram"))
+        net = random_net(70 + bpe, v_src=len(v), pre=True, bias=True, eos=3)
+        write_ct2(os.path.join(folder, "model", "model.bin"), net, version,
+                  kind)
+        ct2_vocabulary_files(os.path.join(folder, "model"), form, shared=v)
+        if version == 6:
+            ct2_config(os.path.join(folder, "model"))
+        write_json(os.path.join(folder, "metadata.json"), {
+            "package_version": "1.9", "argos_version": "1.9.0",
+            "from_code": "de", "from_name": "German", "to_code": "en",
+            "to_name": "English"})
+        write_text(os.path.join(folder, "README.md"), "# German-English\n")
+        write_text(os.path.join(folder, "stanza", "resources.json"), "{}\n")
+        zip_folder(folder, out, "translate-de_en-1_9/", deflate=bpe)
+        shutil.rmtree(folder)
+    return make
+
+
+# ---- M2M-100, NLLB-200, SMaLL-100 --------------------------------------------------
+
+def m2m_vocabulary(tok, name):
+    return ["<s>", "<pad>", "</s>", "<unk>"] + sorted(joint_pieces(tok, name))
+
+
+def m2m(small):
+    def make(tok, out, case):
+        """The list of vocab.json lacks one piece of the tokenizer."""
+        v = m2m_vocabulary(tok, "deen-bpe")
+        v.remove(v[-3])
+        rows = len(v) + len(M2M100) + 8
+        net = random_net(80 + small, v_src=rows, pre=True, eos=2, heads=4,
+                         dec=1 if small else 2)
+        write_m2m(out, net, "bin" if small else "bin-split", "float32",
+                  buffers=not small)
+        write_bytes(os.path.join(out, "sentencepiece.bpe.model"),
+                    tok.model("deen-bpe"))
+        write_json(os.path.join(out, "vocab.json"),
+                   {p: i for i, p in enumerate(v)})
+        write_json(os.path.join(out, "tokenizer_config.json"), {
+            "bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>",
+            "pad_token": "<pad>", "sep_token": "</s>", "src_lang": None,
+            "tgt_lang": None, "tokenizer_class":
+            "SMALL100Tokenizer" if small else "M2M100Tokenizer"})
+    return make
+
+
+def nllb(tok, out, case):
+    n = len(tok.pieces("deen-bpe"))
+    rows = n + 1 + len(NLLB200) + 1 + 2
+    net = random_net(82, v_src=rows, pre=True, eos=2)
+    write_m2m(out, net, "safetensors-split", "float16",
+              extra={"max_length": 200})
+    write_bytes(os.path.join(out, "sentencepiece.bpe.model"),
+                tok.model("deen-bpe"))
+    write_json(os.path.join(out, "tokenizer_config.json"), {
+        "bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>",
+        "pad_token": "<pad>", "sep_token": "</s>", "cls_token": "<s>",
+        "mask_token": "<mask>", "src_lang": None, "tgt_lang": None,
+        "legacy_behaviour": False, "tokenizer_class": "NllbTokenizer"})
+
+
+# ---- fairseq and FSMT ----------------------------------------------------------------
+
+def fairseq_dict(pieces, pad_to=8):
+    rows = [f"{p} {1000 - i}" for i, p in enumerate(pieces)]
+    n = 0
+    while (len(rows) + 4) % pad_to:
+        rows.append(f"madeupword{n:04d} 0")
+        n += 1
+    return rows
+
+
+def fairseq_joint(form, dtype, seed, **options):
+    """One dictionary for both languages."""
+    def make(tok, out, case):
+        merges, symbols = learn_bpe(WORDS_DE + WORDS_EN, 24)
+        rows = fairseq_dict(at_marks(symbols))
+        for lang in ("de", "en"):
+            write_text(os.path.join(out, f"dict.{lang}.txt"),
+                       "\n".join(rows) + "\n")
+        write_text(os.path.join(out, "ende30k.fastbpe.code"),
+                   codes_text(merges, "fastbpe"))
+        net = random_net(seed, v_src=len(rows) + 4, eos=2, heads=4,
+                         **options)
+        write_fairseq(os.path.join(out, "wmt19.de-en.ffn8192.pt"), net, dtype,
+                      form=form)
+    return make
+
+
+def fairseq_old(pre, learned, tied, seed):
+    """Two dictionaries, names and file form of before 2019."""
+    def make(tok, out, case):
+        sizes = []
+        merges, _ = learn_bpe(WORDS_DE + WORDS_EN, 24)
+        for lang, words, n in (("de", WORDS_DE, 24), ("en", WORDS_EN, 12)):
+            _, symbols = learn_bpe(words, n)
+            rows = fairseq_dict(at_marks(symbols), 1)
+            if lang == "en":
+                rows[3] += " #fairseq:overwrite"
+            sizes.append(len(rows) + 4)
+            write_text(os.path.join(out, f"dict.{lang}.txt"),
+                       "\n".join(rows) + "\n")
+        write_text(os.path.join(out, "bpecodes"),
+                   codes_text(merges, "fastbpe"))
+        net = random_net(seed, v_src=sizes[0], v_tgt=sizes[1], eos=2,
+                         one_table=False, tied=tied, pre=pre,
+                         learned=learned and 66)
+        if learned:     # fairseq has a row for the padding
+            for side in ("encoder", "decoder"):
+                net.t[side + ".positions"][1] = 0
+        write_fairseq(os.path.join(out, "model.pt"), net, legacy=True,
+                      old=True, max_source_positions=64,
+                      max_target_positions=64)
+    return make
+
+
+def fsmt(joint, form, dtype, seed):
+    def make(tok, out, case):
+        merges, symbols = learn_bpe(WORDS_DE + WORDS_EN, 24)
+        lists = []
+        for words in (WORDS_DE, WORDS_EN):
+            _, own = learn_bpe(words, 20)
+            lists.append(["<s>", "<pad>", "</s>", "<unk>"] +
+                         (symbols if joint else own))
+        for side, v in zip(("src", "tgt"), lists):
+            write_json(os.path.join(out, f"vocab-{side}.json"),
+                       {p: i for i, p in enumerate(v)})
+        write_text(os.path.join(out, "merges.txt"),
+                   codes_text(merges, "merges"))
+        write_json(os.path.join(out, "tokenizer_config.json"), {
+            "langs": ["de", "en"], "model_max_length": 1024,
+            "do_lower_case": False})
+        net = random_net(seed, v_src=len(lists[0]), v_tgt=len(lists[1]),
+                         eos=2, one_table=joint, tied=joint)
+        write_fsmt(out, net, form, dtype, ["de", "en"])
+    return make
+
+
+# ---- the list --------------------------------------------------------------------------
+
+def case(family, make, path="", texts=None, **more):
+    return {"family": family, "make": make, "path": path,
+            "texts": texts or TEXTS} | more
+
+
+CASES = {
+    "marian-all": case("marian", marian_all),
+    "marian-src": case("marian", marian_src, ".zip"),
+    "marian-none": case("marian", marian_none, ".zip"),
+    "marian-tgt": case("marian", marian_tgt),
+    "marian-pre": case("marian", marian_pre),
+    "marian-layers": case("marian", marian_layers),
+    "marian-multi": case("marian", marian_multi, to="deu"),
+    "marian-bpe": case("marian", marian_bpe, texts=WORD_TEXTS,
+                       options=["--source-lang", "de", "--target-lang", "en"]),
+    "hf-marian-shared": case("hf-marian", hf_marian_shared),
+    "hf-marian-bin": case("hf-marian", hf_marian_bin),
+    "hf-marian-separate": case("hf-marian", hf_marian_separate),
+    "hf-marian-untied": case("hf-marian", hf_marian_untied),
+    "hf-marian-multi": case("hf-marian", hf_marian_multi, to="cmn_Hans"),
+    "ct2-learned": case("ct2", ct2_learned),
+    "ct2-no-table": case("ct2", ct2_no_table),
+    "argos-spm": case("ct2", argos("int8", 6, "json"), ".argosmodel"),
+    "argos-txt": case("ct2", argos("float32", 4, "txt"), ".argosmodel"),
+    "argos-bpe": case("ct2", argos("int8", 5, "txt", bpe=True), ".argosmodel",
+                      texts=WORD_TEXTS),
+    "m2m100": case("m2m", m2m(False), **{"from": "de", "to": "en"}),
+    "small100": case("m2m", m2m(True), to="fr"),
+    "nllb200": case("m2m", nllb, **{"from": "deu_Latn", "to": "eng_Latn"}),
+    "fairseq-joint": case("fairseq", fairseq_joint("args", "float16", 90),
+                          texts=WORD_TEXTS),
+    "fairseq-cfg": case("fairseq", fairseq_joint("cfg", "float32", 91,
+                                                 pre=True), texts=WORD_TEXTS),
+    "fairseq-old": case("fairseq", fairseq_old(False, False, True, 92),
+                        texts=WORD_TEXTS),
+    "fairseq-old-pre": case("fairseq", fairseq_old(True, True, False, 93),
+                            texts=WORD_TEXTS),
+    "fsmt-joint": case("fsmt", fsmt(True, "bin", "float16", 94),
+                       texts=WORD_TEXTS),
+    "fsmt-separate": case("fsmt", fsmt(False, "safetensors", "float32", 95),
+                          texts=WORD_TEXTS),
+}
+for version, kinds in {2: ["float32", "int16", "int8"],
+                       3: ["float32", "int8"],
+                       4: ["float32", "float16", "int16", "int8"],
+                       5: ["float16", "int8"],
+                       6: ["float32", "float16", "bfloat16", "int16",
+                           "int8"]}.items():
+    for n, kind in enumerate(kinds):
+        make = ct2_marian(version, kind, ["txt", "json"][n % 2],
+                          separate=n % 2 == 0) if (n + version) % 2 else \
+            ct2_opennmt(version, kind, ["json", "txt"][n % 2])
+        CASES[f"ct2-v{version}-{kind}"] = case("ct2", make)
+
+
+def generate(out, names=None):
+    """Make the models, and return their list. The tokenizers are in
+    OUT/tokenizers."""
+    tok = Tokenizers(os.path.join(out, "tokenizers"))
+    models = []
+    for name in names or CASES:
+        c = CASES[name]
+        path = os.path.join(out, name + c["path"])
+        if os.path.isdir(path):
+            shutil.rmtree(path)
+        c["make"](tok, path, c)
+        models.append({"name": name, "path": name + c["path"]} |
+                      {k: v for k, v in c.items()
+                       if k not in ("make", "path")})
+    write_json(os.path.join(out, "models.json"), models)
+    return models
+
+
+def main():
+    if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
+        sys.exit(__doc__.strip())
+    for model in generate(sys.argv[1], sys.argv[2:]):
+        print(json.dumps(model, ensure_ascii=False))
+
+
+if __name__ == "__main__":
+    main()
