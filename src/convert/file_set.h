@@ -1,10 +1,9 @@
 /* file_set.h - the files of a model: a folder, or a zip archive of one.
  *
- * A zip archive (OPUS-MT, .argosmodel, PyTorch, npz) is read with libzip. Names
- * in it that are absolute or contain ".." or NUL, encrypted entries, and
- * entries whose sizes or checksums are wrong are refused. If all files of an
- * archive or a folder of files are in one subfolder, that is left out of the
- * names. Nothing is unpacked to the disk.
+ * A zip archive (OPUS-MT, .argosmodel, PyTorch, npz) is read with libzip, and
+ * nothing is unpacked to the disk. What zip_archive.h refuses is refused. If
+ * all files are in one subfolder, it is left out of the names; and so on for
+ * the folder inside it.
  *
  * Names use '/' and are relative to the set. Only regular files count. */
 #ifndef CONVERT_FILE_SET_H
@@ -15,13 +14,17 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "convert/file_stream.h"
 
 struct file_set;
-struct file_stream;
 
 /* path is a folder or a zip archive. Fails with ST_FORMAT if it is neither. */
 enum status file_set_open(struct file_set **out, const char *path,
                           struct err *e);
+/* A zip archive in a stream, such as an npz file in an archive. Names keep
+ * their folders. The stream belongs to the set, also on failure. */
+enum status file_set_open_stream(struct file_set **out, struct file_stream *in,
+                                 struct err *e);
 void file_set_close(struct file_set *s);                /* NULL is fine */
 
 const char *file_set_path(const struct file_set *s);
@@ -37,20 +40,12 @@ bool file_set_has(const struct file_set *s, const char *name, uint64_t *size);
 enum status file_set_read(struct file_set *s, const char *name, size_t most,
                           char **text, size_t *size, struct err *e);
 
-/* A file of the set as bytes that can be read at any place. In an archive,
- * going back in a compressed entry starts it again; reading forward is fast. A
- * stream must be closed before its set. */
+/* A file of the set as a stream (file_stream.h). In an archive, reading forward
+ * is fast. Going back in a compressed entry starts at a place before, at most
+ * about 1/500 of the entry away. The checksum of an entry is tested when its
+ * last byte is read; bytes that are skipped are read for that too. A stream
+ * must be closed before its set. */
 enum status file_stream_open(struct file_stream **out, struct file_set *s,
                              const char *name, struct err *e);
-/* The same for a single file on the disk. */
-enum status file_stream_open_path(struct file_stream **out, const char *path,
-                                  struct err *e);
-void file_stream_close(struct file_stream *f);          /* NULL is fine */
-const char *file_stream_name(const struct file_stream *f);  /* for messages */
-uint64_t file_stream_size(const struct file_stream *f);
-/* Read exactly n bytes at an offset. Fails with ST_FORMAT if the file is
- * shorter or damaged, with ST_IO if it cannot be read. */
-enum status file_stream_read(struct file_stream *f, uint64_t at, void *out,
-                             size_t n, struct err *e);
 
 #endif
