@@ -2,12 +2,16 @@
  *
  * The header is first written as zeros. The commit overwrites it, when the
  * directory and the checksums are known. Every part starts at a multiple of
- * MFILE_ALIGN. */
+ * MFILE_ALIGN. One tensor at a time is being written: `now`, of which `left`
+ * bytes are to come. */
 #include "model/mfile_write.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 #include "base/invariant.h"
 #include "base/mem.h"
@@ -20,6 +24,10 @@ struct mfile_writer {
     struct mfile_header head;
     struct mfile_entry *dir;    /* [head.count] */
     size_t dir_cap;
+    bool started;               /* whether a tensor is being written */
+    struct mfile_entry now;
+    uint64_t left;
+    XXH3_state_t *hash;         /* of its bytes so far */
 };
 
 /* Write zeros up to the next multiple of `align`. */
@@ -65,7 +73,9 @@ enum status mfile_writer_new(struct mfile_writer **out, const char *path,
     w->head.config_size = (uint32_t)config_len;
     w->config = malloc(config_len);
     if (w->config) memcpy(w->config, config, config_len);
-    st = w->config ? mfile_writer_begin(w, path, e) : err_nomem(e, path);
+    w->hash = XXH3_createState();
+    st = w->config && w->hash ? mfile_writer_begin(w, path, e)
+                              : err_nomem(e, path);
     if (st) mfile_writer_free(w);
     else *out = w;
     return st;
@@ -75,7 +85,7 @@ enum status mfile_writer_new(struct mfile_writer **out, const char *path,
  * the file is opened. */
 static enum status mfile_writer_check(const struct mfile_writer *w,
                                       const struct mfile_entry *t,
-                                      uint64_t bytes, struct err *e)
+                                      struct err *e)
 {
     if (!mfile_name_ok(t->name))
         return err_set(e, ST_ARGUMENT, "%s: \"%.63s\" is not a valid name of "
@@ -83,10 +93,9 @@ static enum status mfile_writer_check(const struct mfile_writer *w,
     if (w->head.count >= MFILE_COUNT_MAX)
         return err_set(e, ST_LIMIT, "%s: more than %d tensors", w->out.path,
                        MFILE_COUNT_MAX);
-    if (!bytes || mfile_bytes(t->type, t->layout, t->rows, t->cols) != bytes)
-        return err_set(e, ST_ARGUMENT, "%s: tensor \"%s\" has %" PRIu64
-                       " bytes, which does not match its shape", w->out.path,
-                       t->name, bytes);
+    if (!t->bytes)
+        return err_set(e, ST_ARGUMENT, "%s: tensor \"%s\" has a shape that a "
+                       "model file cannot store", w->out.path, t->name);
     for (uint32_t i = 0; i < w->head.count; i++)
         if (!strcmp(w->dir[i].name, t->name))
             return err_set(e, ST_ARGUMENT, "%s: two tensors have the name "
@@ -94,45 +103,79 @@ static enum status mfile_writer_check(const struct mfile_writer *w,
     return ST_OK;
 }
 
-static enum status mfile_writer_append(struct mfile_writer *w,
-                                       struct mfile_entry *t,
-                                       const void *data, struct err *e)
-{
-    enum status st;
-
-    if (!mem_grow(&w->dir, &w->dir_cap, (size_t)w->head.count + 1,
-                  sizeof *w->dir))
-        return err_nomem(e, w->out.path);
-    /* A large tensor does not share pages with others, so that reading it
-     * loads no page of its neighbors. */
-    st = mfile_writer_pad(w, t->bytes >= MFILE_BIG ? MFILE_PAGE : MFILE_ALIGN,
-                          e);
-    assert(st || w->out.size % MFILE_ALIGN == 0);
-    assert(w->head.count < w->dir_cap);
-    t->offset = w->out.size;
-    if (!st) st = replacement_write(&w->out, data, t->bytes, e);
-    if (!st) w->dir[w->head.count++] = *t;
-    return st;
-}
-
-enum status mfile_writer_add(struct mfile_writer *w, const char *name,
-                             enum dtype type, int64_t rows, int64_t cols,
-                             const void *data, uint64_t bytes, struct err *e)
+enum status mfile_writer_start(struct mfile_writer *w, const char *name,
+                               enum dtype type, int64_t rows, int64_t cols,
+                               struct err *e)
 {
     struct mfile_entry t = {
         .type = (uint32_t)type,
         .layout = mfile_layout_of(name),
         .rows = (uint64_t)rows,
         .cols = (uint64_t)cols,
-        .bytes = bytes,
     };
     enum status st;
 
+    assert(!w->started);
     if (strlen(name) <= MFILE_NAME_MAX) strcpy(t.name, name);
-    st = mfile_writer_check(w, &t, bytes, e);
+    t.bytes = mfile_bytes(t.type, t.layout, t.rows, t.cols);
+    st = mfile_writer_check(w, &t, e);
     if (st) return st;
-    t.sum = mfile_sum(data, bytes);
-    return mfile_writer_append(w, &t, data, e);
+    if (!mem_grow(&w->dir, &w->dir_cap, (size_t)w->head.count + 1,
+                  sizeof *w->dir))
+        return err_nomem(e, w->out.path);
+    /* A large tensor does not share pages with others, so that reading it
+     * loads no page of its neighbors. */
+    st = mfile_writer_pad(w, t.bytes >= MFILE_BIG ? MFILE_PAGE : MFILE_ALIGN,
+                          e);
+    if (st) return st;
+    assert(w->out.size % MFILE_ALIGN == 0);
+    t.offset = w->out.size;
+    XXH3_64bits_reset(w->hash);
+    w->now = t;
+    w->left = t.bytes;
+    w->started = true;
+    return ST_OK;
+}
+
+enum status mfile_writer_append(struct mfile_writer *w, const void *data,
+                                uint64_t n, struct err *e)
+{
+    assert(w->started);
+    if (n > w->left)
+        return err_set(e, ST_ARGUMENT, "%s: tensor \"%s\" has more bytes than "
+                       "its shape", w->out.path, w->now.name);
+    XXH3_64bits_update(w->hash, data, n);
+    w->left -= n;
+    return replacement_write(&w->out, data, n, e);
+}
+
+enum status mfile_writer_end(struct mfile_writer *w, struct err *e)
+{
+    assert(w->started && w->head.count < w->dir_cap);
+    if (w->left)
+        return err_set(e, ST_ARGUMENT, "%s: tensor \"%s\" has fewer bytes "
+                       "than its shape", w->out.path, w->now.name);
+    w->now.sum = XXH3_64bits_digest(w->hash);
+    w->dir[w->head.count++] = w->now;
+    w->started = false;
+    return ST_OK;
+}
+
+enum status mfile_writer_add(struct mfile_writer *w, const char *name,
+                             enum dtype type, int64_t rows, int64_t cols,
+                             const void *data, uint64_t bytes, struct err *e)
+{
+    uint64_t want = mfile_bytes((uint32_t)type, mfile_layout_of(name),
+                                (uint64_t)rows, (uint64_t)cols);
+    enum status st;
+
+    if (want && want != bytes)
+        return err_set(e, ST_ARGUMENT, "%s: tensor \"%.63s\" has %" PRIu64
+                       " bytes, which does not match its shape", w->out.path,
+                       name, bytes);
+    st = mfile_writer_start(w, name, type, rows, cols, e);
+    if (!st) st = mfile_writer_append(w, data, bytes, e);
+    return st ? st : mfile_writer_end(w, e);
 }
 
 enum status mfile_writer_commit(struct mfile_writer *w, struct err *e)
@@ -140,6 +183,7 @@ enum status mfile_writer_commit(struct mfile_writer *w, struct err *e)
     struct mfile_header *h = &w->head;
     enum status st;
 
+    assert(!w->started);
     if (!h->count)
         return err_set(e, ST_ARGUMENT, "%s: a model must have at least one "
                        "tensor", w->out.path);
@@ -161,6 +205,7 @@ void mfile_writer_free(struct mfile_writer *w)
 {
     if (!w) return;
     if (w->file_open) replacement_abort(&w->out);
+    XXH3_freeState(w->hash);
     free(w->dir);
     free(w->config);
     free(w);

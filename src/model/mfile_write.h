@@ -18,6 +18,14 @@ enum status mfile_writer_new(struct mfile_writer **out, const char *path,
 enum status mfile_writer_add(struct mfile_writer *w, const char *name,
                              enum dtype type, int64_t rows, int64_t cols,
                              const void *data, uint64_t bytes, struct err *e);
+/* The same in parts, for a tensor that should not be in memory as a whole:
+ * start it, append all of its bytes, end it. */
+enum status mfile_writer_start(struct mfile_writer *w, const char *name,
+                               enum dtype type, int64_t rows, int64_t cols,
+                               struct err *e);
+enum status mfile_writer_append(struct mfile_writer *w, const void *data,
+                                uint64_t n, struct err *e);
+enum status mfile_writer_end(struct mfile_writer *w, struct err *e);
 enum status mfile_writer_commit(struct mfile_writer *w, struct err *e);
 /* Without a commit, this discards the file. NULL is fine. */
 void mfile_writer_free(struct mfile_writer *w);

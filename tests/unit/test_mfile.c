@@ -341,6 +341,40 @@ TEST(mfile_writer_refuses_nonsense)
     mfile_writer_free(NULL);
 }
 
+TEST(mfile_writer_takes_a_tensor_in_parts)
+{
+    struct mfile_writer *w;
+    struct err e;
+    size_t n, m;
+    uint8_t *whole, *parts;
+    char bytes[1000];
+
+    make_dir();
+    for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (char)(i * 7);
+    REQUIRE_OK(mfile_writer_new(&w, path, "a=1", 3, &e), &e);
+    REQUIRE_OK(mfile_writer_add(w, "x", DT_I8, 10, 100, bytes, 1000, &e), &e);
+    REQUIRE_OK(mfile_writer_commit(w, &e), &e);
+    mfile_writer_free(w);
+    whole = slurp(&n);
+    REQUIRE_OK(mfile_writer_new(&w, path, "a=1", 3, &e), &e);
+    REQUIRE_OK(mfile_writer_start(w, "x", DT_I8, 10, 100, &e), &e);
+    CHECK_OK(mfile_writer_append(w, bytes, 1, &e), &e);
+    CHECK_INT(mfile_writer_end(w, &e), ST_ARGUMENT);
+    CHECK(strstr(e.msg, "\"x\" has fewer bytes"));
+    CHECK_OK(mfile_writer_append(w, bytes + 1, 600, &e), &e);
+    CHECK_INT(mfile_writer_append(w, bytes, 400, &e), ST_ARGUMENT);
+    CHECK(strstr(e.msg, "\"x\" has more bytes"));
+    CHECK_OK(mfile_writer_append(w, bytes + 601, 399, &e), &e);
+    CHECK_OK(mfile_writer_end(w, &e), &e);
+    REQUIRE_OK(mfile_writer_commit(w, &e), &e);
+    mfile_writer_free(w);
+    parts = slurp(&m);
+    CHECK_INT(n, m);
+    CHECK_MEM(whole, parts, n);
+    mem_free(whole);
+    mem_free(parts);
+}
+
 TEST(mfile_writer_leaves_the_old_file_until_commit)
 {
     struct mfile_writer *w;
