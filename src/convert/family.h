@@ -1,7 +1,7 @@
 /* family.h - the families of models that can be converted.
  *
- * A family is one file family_NAME.c with one struct, which is in the list of
- * family.c. To add a family: write its file, add it to the list, describe it in
+ * A family is one file family_NAME.c with one struct family_NAME. To add a
+ * family: write its file, add it to the list below, describe it in
  * docs/models.md. */
 #ifndef CONVERT_FAMILY_H
 #define CONVERT_FAMILY_H
@@ -26,18 +26,41 @@ struct family {
     /* Whether the files look like a model of this family. Never fails; does
      * little. */
     bool (*recognize)(struct file_set *s);
-    /* Fill in a plan that is all zeros but for initialized strbufs. Refuses
-     * whatever would change the arithmetic and is not known. On failure the
-     * caller frees what was filled in. */
+    /* Fill in a plan that is all zeros but for initialized strbufs and the
+     * defaults of the config. Refuses whatever would change the arithmetic and
+     * is not known. On failure the caller frees what was filled in. */
     enum status (*plan)(struct model_plan *p, struct file_set *s,
                         const struct family_options *o, struct err *e);
 };
 
-/* The families in the order in which they are tried. NULL after the last. */
+/* The families, in the order in which they are tried. */
+#define FAMILY_LIST(F) \
+    F(own)
+
+#define F(name) extern const struct family family_##name;
+FAMILY_LIST(F)
+#undef F
+
+/* Family i of the list. NULL after the last. */
 const struct family *family_at(int i);
 
-/* Recognize the files and make a plan. Fails with ST_FORMAT and says what was
- * found if no family fits. */
+/* For families. Whether config.json says "model_type": type. Never fails. */
+bool family_model_type_is(struct file_set *s, const char *type);
+/* The name of a file of the set, for messages: "FOLDER/config.json". false: out
+ * of memory. */
+bool family_file_name(struct strbuf *out, const struct file_set *s,
+                      const char *name);
+/* Append a line to p->report: "note: .." or "warning: ..". false: out of
+ * memory. */
+__attribute__((format(printf, 2, 3)))
+bool family_note(struct model_plan *p, const char *fmt, ...);
+__attribute__((format(printf, 2, 3)))
+bool family_warn(struct model_plan *p, const char *fmt, ...);
+
+/* Recognize the files and make a plan. Its config is checked and complete: the
+ * name of the family, the origin and the license are filled in where the family
+ * has not done so (but not for our own models). The tokenizers can be opened.
+ * Fails with ST_FORMAT and says what was found if no family fits. */
 enum status model_plan_make(struct model_plan **out, struct file_set *s,
                             const struct family_options *o, struct err *e);
 void model_plan_free(struct model_plan *p);             /* NULL is fine */

@@ -34,7 +34,7 @@ struct tensor_query {
 };
 
 /* Where the part is. The tensor may have more rows than the part. A vector may
- * be stored as [n] or as [1, n]. */
+ * be stored as [n] or as [1, n]. A tensor may be the place of several parts. */
 struct tensor_place {
     char name[200];             /* "": the model has no such part. Allowed for
                                    biases only, which are then zero */
@@ -55,7 +55,10 @@ struct model_plan_ops {
 };
 
 struct model_plan {
-    const char *family;         /* "OPUS-MT (Marian)", for messages */
+    const char *family;         /* "OPUS-MT (Marian)", for messages; set by
+                                   model_plan_make() */
+    const char *described_by;   /* the file with the settings, for messages;
+                                   NULL: "config.json" */
     struct config cfg;
     struct checkpoint *tensors;
     bool shared_table;          /* "emb" instead of "emb.src" and "emb.tgt" */
@@ -64,7 +67,9 @@ struct model_plan {
 
     /* For each id, its row in the tables (and in the bias) of the files; -1 is
      * a row of zeros, with bias 0. [cfg.vocab_size]; NULL: all rows in order. A
-     * model with shared_table uses source_row for its table. */
+     * model with shared_table uses source_row for its table; if target_row is
+     * NULL, also for its projection and the bias. The tables may have rows that
+     * no id has. All of these are in malloc memory. */
     int32_t *source_row, *target_row;
     /* [cfg.vocab_size] 1: an id that must never come out. Its output bias is
      * -1e9. NULL: none. */
