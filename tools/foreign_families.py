@@ -58,7 +58,7 @@ def random_net(seed, **options):
         return rng.uniform(-most, most, shape).astype(np.float32)
 
     def linear(name, n, k):
-        t[name + ".weight"] = uniform(n, k, most=1.6 / math.sqrt(k))
+        t[name + ".weight"] = uniform(n, k, most=2.4 / math.sqrt(k))
         t[name + ".bias"] = uniform(n, most=0.2)
 
     def norm(name):
@@ -66,9 +66,9 @@ def random_net(seed, **options):
         t[name + ".bias"] = uniform(d, most=0.2)
 
     def table(name, v):
-        t[name] = uniform(v, d, most=1.0)
+        t[name] = uniform(v, d, most=0.6)
         if h["eos"] is not None:
-            t[name][h["eos"]] *= 1.5
+            t[name][h["eos"]] *= 1.8
         if h["zero_row"] is not None:
             t[name][h["zero_row"]] = 0
 

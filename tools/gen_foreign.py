@@ -66,8 +66,7 @@ The bridge across the river is being rebuilt.
 Every bird sings another song, but all of them sing early.
 """.strip()
 TEXTS = ["Ja.", "Das Gerät ist kalt.", "der",
-         "Öffnen Sie die Klappe \u2603 und warten Sie, bis das Licht neben "
-         "dem Tisch grün ist."]
+         "Schließen Sie die Klappe \u2603, bis es grün ist!"]
 # Letters only, so that the words are the tokens of Moses.
 WORDS_DE = """haus hund der die das ist nass und stein insel regen rast in ins
 hand wand wind wo wer was gut so nun rot tun rund sehr gar los lang""".split()
@@ -266,7 +265,7 @@ def marian_layers(tok, out, case):
     """Decoder layers that share tensors; allow-unk."""
     v = trained_vocabulary(tok, "de-unigram", "en-unigram")
     net = random_net(6, v_src=len(v), bias=True, eos=0, dec=4,
-                     tied_layers=[1, 1, 3, 3], act="gelu")
+                     tied_layers=[1, 1, 3, 3])
     for name in list(net.t):
         if name.startswith(("decoder.layers.1.", "decoder.layers.3.")):
             twin = name.replace("layers.1.", "layers.0.") \
@@ -404,11 +403,11 @@ def ct2_config(folder, **extra):
         "unk_token": "<unk>", "layer_norm_epsilon": None} | extra)
 
 
-def ct2_opennmt(version, kind, form, **options):
+def ct2_opennmt(version, kind, form, seed, **options):
     """As OpenNMT-py: norms before the blocks, one tokenizer and table."""
     def make(tok, out, case):
         v = ct2_vocabulary(tok, "deen-unigram")
-        net = random_net(20 + version + len(kind), v_src=len(v), pre=True,
+        net = random_net(seed, v_src=len(v), pre=True,
                          bias=True, eos=3, **options)
         write_ct2(os.path.join(out, "model.bin"), net, version, kind)
         ct2_vocabulary_files(out, form, shared=v)
@@ -419,7 +418,7 @@ def ct2_opennmt(version, kind, form, **options):
     return make
 
 
-def ct2_marian(version, kind, form, separate, positions="hf-marian"):
+def ct2_marian(version, kind, form, seed, separate, positions="hf-marian"):
     """As converted from Marian: norms after the blocks, zero start."""
     def make(tok, out, case):
         if separate:
@@ -429,7 +428,7 @@ def ct2_marian(version, kind, form, separate, positions="hf-marian"):
         else:
             v = [trained_vocabulary(tok, "de-unigram", "en-unigram")] * 2
             ct2_vocabulary_files(out, form, shared=v[0])
-        net = random_net(40 + version + len(kind), v_src=len(v[0]),
+        net = random_net(seed, v_src=len(v[0]),
                          v_tgt=len(v[1]), one_table=not separate, bias=True,
                          act="swish", eos=0)
         write_ct2(os.path.join(out, "model.bin"), net, version, kind,
@@ -673,9 +672,9 @@ for version, kinds in {2: ["float32", "int16", "int8"],
                        6: ["float32", "float16", "bfloat16", "int16",
                            "int8"]}.items():
     for n, kind in enumerate(kinds):
-        make = ct2_marian(version, kind, ["txt", "json"][n % 2],
-                          separate=n % 2 == 0) if (n + version) % 2 else \
-            ct2_opennmt(version, kind, ["json", "txt"][n % 2])
+        form, seed = ["txt", "json"][n % 2], 100 + 10 * version + n
+        make = ct2_marian(version, kind, form, seed, separate=n % 2 == 0) \
+            if (n + version) % 2 else ct2_opennmt(version, kind, form, seed)
         CASES[f"ct2-v{version}-{kind}"] = case("ct2", make)
 
 
