@@ -7,10 +7,10 @@
  * os.system() is therefore read like any other, and the object is harmless.
  * The one exception is collections.OrderedDict, which becomes an empty dict.
  *
- * Only the opcodes of protocols 2 and 4 that torch.save() and plain Python
+ * Only the opcodes of protocols 2 to 4 that torch.save() and plain Python
  * values need are known; any other is an error that names its offset. Memory is
- * limited, and reading never recurses. A list may contain itself, so a caller
- * that walks over values must limit its own depth.
+ * limited (ST_LIMIT), and reading never recurses. A list may contain itself, so
+ * a caller that walks over values must limit its own depth.
  *
  * Values live as long as their struct pickle and do not change. All functions
  * on values accept NULL and values of every type, so that a path into nested
@@ -31,7 +31,7 @@ enum pickle_type {
     PICKLE_INT,                 /* of 64 bits; a larger one is an object
                                    "builtins.int" without arguments */
     PICKLE_FLOAT,
-    PICKLE_STRING,
+    PICKLE_STRING,              /* also of bytes */
     PICKLE_TUPLE, PICKLE_LIST, PICKLE_SET,
     PICKLE_DICT,
     PICKLE_GLOBAL,              /* a class or a function: only its name */
@@ -44,11 +44,15 @@ struct pickle;
 struct pickle_value;            /* opaque */
 
 /* Read the pickle that starts at bytes[*at] and set *at behind it. `name` and
- * the offset are in every message. The bytes are not needed afterwards. */
+ * the offset are in every message. The bytes are not needed afterwards. On
+ * failure, *at is where reading stopped: `size` if the pickle is truncated. */
 enum status pickle_read(struct pickle **out, const void *bytes, size_t size,
                         size_t *at, const char *name, struct err *e);
 void pickle_free(struct pickle *p);                     /* NULL is fine */
 const struct pickle_value *pickle_root(const struct pickle *p);
+/* The external data number i, in the order in which the pickle mentions them,
+ * also those that the root does not lead to. NULL if there are not so many. */
+const struct pickle_value *pickle_external(const struct pickle *p, size_t i);
 
 enum pickle_type pickle_type(const struct pickle_value *v);
 const char *pickle_type_name(enum pickle_type t);       /* "a list" */
@@ -79,7 +83,9 @@ const struct pickle_value *pickle_get(const struct pickle_value *v,
  * from, such as "argparse.Namespace"; NULL for other values. */
 const char *pickle_global(const struct pickle_value *v);
 /* The arguments of an object (a tuple), its state (mostly a dict of its
- * fields), and the id of external data. NULL if there is none. */
+ * fields; an OrderedDict may have one too), and the id of external data. NULL
+ * if there is none. The elements of an object whose class is a kind of list or
+ * dict are not kept. */
 const struct pickle_value *pickle_args(const struct pickle_value *v);
 const struct pickle_value *pickle_state(const struct pickle_value *v);
 const struct pickle_value *pickle_id(const struct pickle_value *v);
