@@ -10,10 +10,8 @@
  *     NormalizerSpec   2 precompiled_charsmap  3 add_dummy_prefix
  *                      4 remove_extra_whitespaces  5 escape_whitespaces
  *
- * A field is a varint (number << 3 | wire type) and a value. Wire type 0 is a
- * varint, 1 is eight bytes, 2 is a varint length and that many bytes, 5 is four
- * bytes. Unknown fields are skipped. If a scalar occurs twice, the last value
- * counts; if a message occurs twice, the two are merged. */
+ * Unknown fields are skipped. If a scalar occurs twice, the last value counts;
+ * if a message occurs twice, the two are merged. */
 #include "text/subword_model.h"
 
 #include <float.h>
@@ -22,74 +20,7 @@
 
 #include "base/invariant.h"
 #include "base/mem.h"
-
-struct proto_cursor { const uint8_t *p, *end; };
-
-struct proto_field {
-    uint32_t number;
-    int wire;
-    uint64_t value;             /* wire types 0, 1 and 5 */
-    struct proto_cursor bytes;        /* wire type 2 */
-};
-
-static bool read_varint(struct proto_cursor *c, uint64_t *out)
-{
-    uint64_t v = 0;
-
-    for (int shift = 0; shift < 64 && c->p < c->end; shift += 7) {
-        uint8_t b = *c->p++;
-
-        v |= (uint64_t)(b & 0x7F) << shift;
-        if (!(b & 0x80)) {
-            *out = v;
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool read_fixed(struct proto_cursor *c, int n, uint64_t *out)
-{
-    if (c->end - c->p < n) return false;
-    *out = 0;
-    for (int i = 0; i < n; i++) *out |= (uint64_t)*c->p++ << 8 * i;
-    return true;
-}
-
-static bool read_bytes(struct proto_cursor *c, struct proto_cursor *out)
-{
-    uint64_t n;
-
-    if (!read_varint(c, &n) || n > (uint64_t)(c->end - c->p)) return false;
-    out->p = c->p;
-    out->end = c->p += n;
-    return true;
-}
-
-/* Reads the next field. Returns false at the end, and if the field is damaged;
- * *bad is set then. */
-static bool next_field(struct proto_cursor *c, struct proto_field *f, bool *bad)
-{
-    uint64_t key;
-    bool ok;
-
-    if (c->p == c->end) return false;
-    memset(f, 0, sizeof *f);
-    ok = read_varint(c, &key) && key >> 3 != 0 && key >> 3 <= 0x1FFFFFFF;
-    if (ok) {
-        f->number = (uint32_t)(key >> 3);
-        f->wire = (int)(key & 7);
-        switch (f->wire) {
-        case 0: ok = read_varint(c, &f->value); break;
-        case 1: ok = read_fixed(c, 8, &f->value); break;
-        case 2: ok = read_bytes(c, &f->bytes); break;
-        case 5: ok = read_fixed(c, 4, &f->value); break;
-        default: ok = false;    /* SentencePiece does not use groups */
-        }
-    }
-    if (!ok) *bad = true;
-    return ok;
-}
+#include "text/proto.h"
 
 static float as_float(uint64_t bits)
 {
@@ -105,7 +36,7 @@ static bool read_trainer(struct subword_model *m, struct proto_cursor c)
     struct proto_field f;
     bool bad = false;
 
-    while (next_field(&c, &f, &bad)) {
+    while (proto_next(&c, &f, &bad)) {
         if (f.number == 3 && f.wire == 0)
             m->kind = f.value <= 4 ? (enum subword_kind)f.value : m->kind;
         else if (f.number == 24 && f.wire == 0)
@@ -127,7 +58,7 @@ static bool read_normalizer(struct normalizer_spec *s, struct proto_cursor c)
     struct proto_field f;
     bool bad = false;
 
-    while (next_field(&c, &f, &bad)) {
+    while (proto_next(&c, &f, &bad)) {
         if (f.number == 2 && f.wire == 2) {
             s->map = f.bytes.p;
             s->map_len = (size_t)(f.bytes.end - f.bytes.p);
@@ -188,7 +119,7 @@ static enum status read_piece(struct subword_model *m, int32_t id,
 
     assert(id >= 0 && id < m->n);
     *p = (struct piece_entry){ .type = PIECE_NORMAL };
-    while (next_field(&c, &f, &bad)) {
+    while (proto_next(&c, &f, &bad)) {
         if (f.number == 1 && f.wire == 2)
             text = f.bytes;
         else if (f.number == 2 && f.wire == 5)
@@ -213,7 +144,7 @@ static enum status read_specs(struct subword_model *m, struct err *e)
     struct proto_field f;
     bool bad = false, ok = true;
 
-    while (ok && next_field(&c, &f, &bad)) {
+    while (ok && proto_next(&c, &f, &bad)) {
         if (f.wire != 2) continue;
         switch (f.number) {
         case 1: m->n++; break;
@@ -243,7 +174,7 @@ static enum status read_pieces(struct subword_model *m, struct err *e)
 
     m->piece = calloc((size_t)m->n, sizeof *m->piece);
     if (!m->piece) return err_nomem(e, "the tokenizer's pieces");
-    while (!st && next_field(&c, &f, &bad))
+    while (!st && proto_next(&c, &f, &bad))
         if (f.number == 1 && f.wire == 2)
             st = read_piece(m, id++, f.bytes, e);
     assert(id <= m->n && (st || id == m->n));
