@@ -3,7 +3,9 @@
  * Readers of the forms in which it is stored: a YAML or JSON object piece -> id
  * (Marian, Hugging Face), a JSON array or lines of pieces (CTranslate2, newer
  * OPUS-MT), and lines "piece count" (fairseq). Ids are 0 .. n-1, once each; a
- * hole or a repeated id is refused. The same piece may not occur twice. */
+ * hole or a repeated id is refused. The same piece may not occur twice, except
+ * in a fairseq file that says "#fairseq:overwrite": then vocabulary_find()
+ * gives the last one. A piece is UTF-8 without NUL; it may be empty. */
 #ifndef CONVERT_VOCABULARY_H
 #define CONVERT_VOCABULARY_H
 
