@@ -22,8 +22,9 @@ struct spm_rewrite {
 
 /* `control` [n_control] are pieces of the vocabulary that no text contains and
  * that print nothing, besides those that are control pieces in the model: </s>,
- * <pad>, language tokens. `unknown` is the vocabulary's own text for the
- * unknown piece. r->model must be initialized. */
+ * <pad>, language tokens. One that the vocabulary lacks is ignored. `unknown`
+ * is the vocabulary's own text for the unknown piece. `name` is the file that
+ * messages name. r->model must be initialized; on failure it is empty. */
 enum status spm_rewrite(struct spm_rewrite *r, const void *spm, size_t size,
                         const struct vocabulary *v, const char *unknown,
                         const char *const *control, size_t n_control,

@@ -2,6 +2,10 @@
  *
  *     spm_tool encode MODEL < lines > ids
  *     spm_tool decode MODEL < ids > lines
+ *     spm_tool pieces MODEL < lines       the texts of the pieces, a tab, and
+ *                                         the text that they decode to
+ *     spm_tool rewrite MODEL SEED > NEW   for a made-up vocabulary
+ *     spm_tool scripts LINES SEED > lines text in ten scripts
  *     spm_tool gen LINES SEED > lines     random text, the same every time
  *     spm_tool ids LINES SEED SIZE > ids  random ids below SIZE
  */
@@ -11,6 +15,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "shuffled_spm.h"
 #include "text/subword.h"
 #include "text/utf8.h"
 
@@ -153,6 +158,67 @@ static void decode_line(struct subword *sw, char *s)
     free(ids);
 }
 
+/* An unknown piece is printed as the text that it stands for. */
+static void print_pieces(struct subword *sw, const char *s, size_t n)
+{
+    struct pieces p = { 0 };
+    struct strbuf text;
+    struct err e;
+    int32_t *ids;
+
+    strbuf_init(&text, 0);
+    if (subword_encode(sw, s, n, &p, &e)) die(e.msg);
+    ids = malloc((p.n + 1) * sizeof *ids);
+    for (size_t i = 0; i < p.n; i++) {
+        size_t len = p.at[i].end - p.at[i].begin;
+        const char *piece = s + p.at[i].begin;
+
+        ids[i] = p.at[i].id;
+        if (ids[i] != subword_unk(sw)) piece = subword_piece(sw, ids[i], &len);
+        if (i) putchar(' ');
+        fwrite(piece, 1, len, stdout);
+    }
+    if (subword_decode(sw, ids, p.n, &text, &e)) die(e.msg);
+    putchar('\t');
+    fwrite(text.data, 1, text.len, stdout);
+    putchar('\n');
+    strbuf_release(&text);
+    pieces_release(&p);
+    free(ids);
+}
+
+static void rewrite(const char *path, const char *seed)
+{
+    struct mapping map;
+    struct vocabulary *v;
+    struct spm_rewrite r;
+    struct err e;
+
+    strbuf_init(&r.model, 0);
+    if (mapping_open(&map, path, &e)) die(e.msg);
+    if (shuffle_spm(&r, &v, map.data, map.size, (uint64_t)atol(seed), &e))
+        die(e.msg);
+    fwrite(r.model.data, 1, r.model.len, stdout);
+    fprintf(stderr, "%d pieces, %d only in the model\n", r.n, r.n_only_spm);
+    strbuf_release(&r.model);
+    vocabulary_free(v);
+    mapping_close(&map);
+}
+
+static void print_script_lines(long n, long seed)
+{
+    struct line_maker m = { (uint64_t)seed };
+    struct strbuf line;
+
+    strbuf_init(&line, 0);
+    for (int i = 0; i < n; i++) {
+        make_script_line(&m, i, &line);
+        fwrite(line.data, 1, line.len, stdout);
+        putchar('\n');
+    }
+    strbuf_release(&line);
+}
+
 static void filter(const char *what, const char *path)
 {
     struct mapping map;
@@ -167,6 +233,7 @@ static void filter(const char *what, const char *path)
     while ((n = getline(&line, &cap, stdin)) >= 0) {
         if (n && line[n - 1] == '\n') line[--n] = '\0';
         if (!strcmp(what, "encode")) encode_line(sw, line, (size_t)n);
+        else if (!strcmp(what, "pieces")) print_pieces(sw, line, (size_t)n);
         else decode_line(sw, line);
     }
     free(line);
@@ -176,8 +243,13 @@ static void filter(const char *what, const char *path)
 
 int main(int argc, char **argv)
 {
-    if (argc == 3 && (!strcmp(argv[1], "encode") || !strcmp(argv[1], "decode")))
+    if (argc == 3 && (!strcmp(argv[1], "encode") ||
+                      !strcmp(argv[1], "decode") || !strcmp(argv[1], "pieces")))
         filter(argv[1], argv[2]);
+    else if (argc == 4 && !strcmp(argv[1], "rewrite"))
+        rewrite(argv[2], argv[3]);
+    else if (argc == 4 && !strcmp(argv[1], "scripts"))
+        print_script_lines(atol(argv[2]), atol(argv[3]));
     else if (argc == 4 && !strcmp(argv[1], "gen")) {
         state = (uint64_t)atol(argv[3]);
         for (long n = atol(argv[2]); n-- > 0;) gen_line();
@@ -186,7 +258,8 @@ int main(int argc, char **argv)
         for (long n = atol(argv[2]); n-- > 0;)
             gen_ids((uint32_t)atol(argv[4]));
     } else {
-        die("usage: encode|decode MODEL, gen LINES SEED, ids LINES SEED SIZE");
+        die("usage: encode|decode|pieces MODEL, rewrite MODEL SEED, "
+            "gen|scripts LINES SEED, ids LINES SEED SIZE");
     }
     return 0;
 }

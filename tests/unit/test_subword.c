@@ -10,10 +10,9 @@
 #include <math.h>
 #include <unistd.h>
 
+#include "made_spm.h"
 #include "open_subword.h"
 #include "text/subword.h"
-
-#define SP "\xE2\x96\x81"
 
 /* ---- the golden set ---- */
 
@@ -162,60 +161,6 @@ TEST(subword_spans_by_example)
 }
 
 /* ---- small models ---- */
-
-enum { NORMAL = 1, UNK, CONTROL, USER, UNUSED, BYTE };
-
-struct spec { const char *piece; float score; int type; };
-
-static void put_varint(struct strbuf *sb, unsigned v)
-{
-    for (; v >= 0x80; v >>= 7) strbuf_addc(sb, (char)(v | 0x80));
-    strbuf_addc(sb, (char)v);
-}
-
-static void put_bytes(struct strbuf *sb, int field, const void *s, size_t n)
-{
-    put_varint(sb, (unsigned)field << 3 | 2);
-    put_varint(sb, (unsigned)n);
-    strbuf_add(sb, s, n);
-}
-
-static void put_int(struct strbuf *sb, int field, int v)
-{
-    put_varint(sb, (unsigned)field << 3);
-    put_varint(sb, (unsigned)v);
-}
-
-static void put_piece(struct strbuf *sb, struct spec s)
-{
-    struct strbuf one;
-
-    strbuf_init(&one, 0);
-    put_bytes(&one, 1, s.piece, strlen(s.piece));
-    put_varint(&one, 2 << 3 | 5);
-    strbuf_add(&one, &s.score, 4);
-    if (s.type != NORMAL) put_int(&one, 3, s.type);
-    put_bytes(sb, 1, one.data, one.len);
-    strbuf_release(&one);
-}
-
-static void put_spec(struct strbuf *sb, int message, int field, int v)
-{
-    struct strbuf one;
-
-    strbuf_init(&one, 0);
-    put_int(&one, field, v);
-    put_bytes(sb, message, one.data, one.len);
-    strbuf_release(&one);
-}
-
-static void make_model(struct strbuf *sb, int kind, const struct spec *s,
-                       size_t n)
-{
-    strbuf_init(sb, 0);
-    for (size_t i = 0; i < n; i++) put_piece(sb, s[i]);
-    put_spec(sb, 2, 3, kind);
-}
 
 /* Returns the ids of a text as "3 4 5". */
 static const char *ids_of(const struct subword *sw, const char *text)
