@@ -121,6 +121,56 @@ def positions_opennmt(n, d):
     return out
 
 
+# ---- our own -----------------------------------------------------------------
+
+OWN_NAMES = {"self_attn_layer_norm": "ln1", "encoder_attn_layer_norm": "ln2",
+             "final_layer_norm": "ln3", "fc1": "f1", "fc2": "f2"}
+OWN_BLOCKS = {"self_attn": "att", "encoder_attn": "xatt"}
+OWN_PARTS = {"q_proj": "q", "k_proj": "k", "v_proj": "v", "out_proj": "o"}
+
+
+def own_name(name):
+    """The name of a tensor in the folders that skmt's own models come from."""
+    side, *rest, kind = name.split(".")
+    if rest == ["layer_norm"]:
+        return {"encoder": "eln.", "decoder": "dln."}[side] + kind
+    if rest == ["positions"] or kind == "positions":
+        return {"encoder": "pos_src", "decoder": "pos_tgt"}[side] + ".weight"
+    _, i, block, *part = rest
+    if part:
+        block = OWN_BLOCKS[block] + "." + OWN_PARTS[part[0]]
+    else:
+        block = OWN_NAMES[block]
+    return f"{side[:3]}.{i}.{block}.{kind}"
+
+
+def write_own(folder, net, positions="sinusoidal-halves", offset=0):
+    """With the ids of a SentencePiece model: <unk> 0, <s> 1, </s> 2."""
+    h = net.h
+    arrays = {own_name(n): a for n, a in net.t.items() if "." in n}
+    if h.one_table:
+        arrays["emb.weight"] = net.table("source")
+    else:
+        arrays["emb_src.weight"] = net.table("source")
+        arrays["emb_tgt.weight"] = net.table("target")
+    if not h.tied:
+        arrays["out.weight"] = net.table("output")
+    if h.bias:
+        arrays["out.bias"] = net.t["output_bias"]
+    write_safetensors(os.path.join(folder, "model.safetensors"), arrays)
+    write_json(os.path.join(folder, "config.json"), {
+        "model_type": "transformer", "vocab_size": h.v_src, "d_model": h.d,
+        "heads": h.heads, "ffn": h.ffn, "decoder_ffn": h.dec_ffn,
+        "encoder_layers": h.enc, "decoder_layers": h.dec,
+        "norm": "pre" if h.pre else "post", "final_norm": h.pre,
+        "activation": h.act, "positions": positions,
+        "position_offset": offset, "max_positions": h.learned or 256,
+        "embedding_scale": math.sqrt(h.d), "tied_embeddings": h.tied,
+        "output_bias": h.bias, "layer_norm_eps": 1e-5, "unk_id": 0,
+        "bos_id": 1, "eos_id": 2, "decoder_start_id": 1,
+        "source_suffix_ids": [2]})
+
+
 # ---- Marian ------------------------------------------------------------------
 
 MARIAN_BLOCKS = {"self_attn": "self", "encoder_attn": "context"}

@@ -4,7 +4,7 @@
     /usr/bin/python3 tools/foreign_oracle.py PATH FAMILY [--from X] [--to Y]
         [--beam N] [--lenpen TYPE ALPHA] [--max-len A B] < TEXTS
 
-FAMILY is marian, hf-marian, ct2 (CTranslate2 and Argos), m2m (M2M-100,
+FAMILY is own (skmt's own folders), marian, hf-marian, ct2 (CTranslate2 and Argos), m2m (M2M-100,
 NLLB-200, SMaLL-100), fairseq or fsmt. Prints a JSON object for each line of
 standard input:
 
@@ -41,7 +41,7 @@ import numpy as np
 
 from foreign_languages import M2M100, NLLB200
 from foreign_read import (Ct2, Files, arrays_of, read_hf_weights, read_npz,
-                          read_torch, read_yaml_settings,
+                          read_safetensors, read_torch, read_yaml_settings,
                           read_yaml_vocabulary)
 
 # ---- arithmetic ----------------------------------------------------------------
@@ -175,6 +175,17 @@ def run(command, lines):
     return out.split("\n")[:len(lines)]
 
 
+def spm_pieces(model):
+    """The pieces of a SentencePiece model, in the order of their ids."""
+    with tempfile.NamedTemporaryFile() as f:
+        f.write(model)
+        f.flush()
+        out = subprocess.run(["spm_export_vocab", "--model=" + f.name],
+                             check=True, capture_output=True,
+                             encoding="utf-8").stdout
+    return [x.split("\t")[0] for x in out.rstrip("\n").split("\n")]
+
+
 class Spm:
     """SentencePiece by Debian's programs. The pieces of a text are looked up in
     the list of the model, or are ids of SentencePiece if it has none."""
@@ -203,8 +214,8 @@ class Spm:
             return ""
         text = run(["spm_decode", self.paths["target"],
                     "--input_format=piece"], [" ".join(pieces)])[0]
-        # A piece that only the other side's model has.
-        return text.replace("\u2581", " ").lstrip(" ")
+        # A piece that only the other side's model has is printed as it is.
+        return text.removeprefix("\u2581").replace("\u2581", " ")
 
 
 class Bpe:
@@ -294,6 +305,50 @@ class Model:
 
 def settings(**more):
     return SimpleNamespace(**more)
+
+
+OWN_NAMES = {"att.q": "self_attn.q_proj", "att.k": "self_attn.k_proj",
+             "att.v": "self_attn.v_proj", "att.o": "self_attn.out_proj",
+             "xatt.q": "encoder_attn.q_proj", "xatt.k": "encoder_attn.k_proj",
+             "xatt.v": "encoder_attn.v_proj",
+             "xatt.o": "encoder_attn.out_proj", "ln1": "self_attn_layer_norm",
+             "ln2": "encoder_attn_layer_norm", "ln3": "final_layer_norm",
+             "f1": "fc1", "f2": "fc2"}
+
+
+def own(files, languages):
+    """As docs/formats/model.md describes it."""
+    arrays = read_safetensors(files.read("model.safetensors"))
+    c, t = files.json("config.json"), {}
+    for name, a in arrays.items():
+        m = re.fullmatch(r"(enc|dec)\.(\d+)\.(.*)\.(weight|bias)", name)
+        if m:
+            side, i, part, kind = m.groups()
+            t[f"{side}oder.layers.{i}.{OWN_NAMES[part]}.{kind}"] = a
+    for ours, side in (("eln", "encoder"), ("dln", "decoder")):
+        for kind in ("weight", "bias"):
+            if f"{ours}.{kind}" in arrays:
+                t[f"{side}.layer_norm.{kind}"] = arrays[f"{ours}.{kind}"]
+    one = arrays.get("emb.weight")
+    t["source"] = arrays.get("emb_src.weight", one)
+    t["target"] = arrays.get("emb_tgt.weight", one)
+    t["output"] = arrays.get("out.weight", t["target"])
+    if "out.bias" in arrays:
+        t["output_bias"] = arrays["out.bias"]
+    kind = {"sinusoidal-halves": "halves", "sinusoidal-interleaved": "in-turn",
+            "learned": {"encoder": arrays.get("pos_src.weight"),
+                        "decoder": arrays.get("pos_tgt.weight")}}
+    net = Network(t, settings(
+        d=c["d_model"], heads=c["heads"], enc=c["encoder_layers"],
+        dec=c["decoder_layers"], act=c["activation"], pre=c["norm"] == "pre",
+        eps=c["layer_norm_eps"], scale=c["embedding_scale"],
+        positions=kind[c["positions"]], offset=c["position_offset"]))
+    spm = files.read("spm.model")
+    pieces = spm_pieces(spm)
+    text = Spm(spm, spm, {p: i for i, p in enumerate(pieces)}, pieces,
+               c["unk_id"])
+    return Model(net, text, c["eos_id"], c["unk_id"], c["decoder_start_id"],
+                 c.get("source_prefix_ids", []), c["source_suffix_ids"])
 
 
 def marian(files, languages):
@@ -424,16 +479,10 @@ def m2m(files, languages):
                      positions="halves", offset=2)
     spm = files.read("sentencepiece.bpe.model")
     if kind == "NllbTokenizer":
-        with tempfile.NamedTemporaryFile() as f:
-            f.write(spm)
-            f.flush()
-            out = subprocess.run(["spm_export_vocab", "--model=" + f.name],
-                                 check=True, capture_output=True,
-                                 encoding="utf-8").stdout
-            own = [x.split("\t")[0] for x in out.rstrip("\n").split("\n")]
-        to_id = {p: i + 1 for i, p in enumerate(own)}
+        pieces = spm_pieces(spm)
+        to_id = {p: i + 1 for i, p in enumerate(pieces)}
         to_id |= {"<s>": 0, "<pad>": 1, "</s>": 2, "<unk>": 3}
-        first, codes = len(own) + 1, NLLB200
+        first, codes = len(pieces) + 1, NLLB200
         names = codes + ["<mask>"]
     else:
         to_id = files.json("vocab.json")
@@ -647,8 +696,8 @@ def fsmt(files, languages):
                  may_be_barred=[3])
 
 
-FAMILIES = {"marian": marian, "hf-marian": hf_marian, "ct2": ct2, "m2m": m2m,
-            "fairseq": fairseq, "fsmt": fsmt}
+FAMILIES = {"own": own, "marian": marian, "hf-marian": hf_marian,
+            "ct2": ct2, "m2m": m2m, "fairseq": fairseq, "fsmt": fsmt}
 
 
 def load(path, family, source_lang=None, target_lang=None):

@@ -28,7 +28,8 @@ sys.dont_write_bytecode = True
 import numpy as np
 
 from foreign_families import (random_net, write_ct2, write_fairseq, write_fsmt,
-                              write_hf_marian, write_m2m, write_marian_npz)
+                              write_hf_marian, write_m2m, write_marian_npz,
+                              write_own)
 from foreign_languages import M2M100, NLLB200
 from foreign_write import (write_bytes, write_json, write_text,
                            yaml_vocabulary, zip_folder)
@@ -169,6 +170,17 @@ def codes_text(merges, form):
                        for i, (a, b) in enumerate(merges))
     head = "#version: 0.2\n" if form == "subword-nmt" else ""
     return head + "".join(f"{a} {b}\n" for a, b in merges)
+
+
+# ---- our own -----------------------------------------------------------------
+
+def own(seed, positions, **options):
+    def make(tok, out, case):
+        net = random_net(seed, v_src=len(tok.pieces("deen-unigram")), eos=2,
+                         **options)
+        write_own(out, net, positions, 0 if "learned" in options else 1)
+        write_bytes(os.path.join(out, "spm.model"), tok.model("deen-unigram"))
+    return make
 
 
 # ---- Marian ------------------------------------------------------------------
@@ -629,6 +641,11 @@ def case(family, make, path="", texts=None, **more):
 
 
 CASES = {
+    "own-pre": case("own", own(201, "sinusoidal-halves", pre=True)),
+    "own-post": case("own", own(202, "learned", learned=64, bias=True,
+                                one_table=False, tied=False, act="gelu")),
+    "own-in-turn": case("own", own(203, "sinusoidal-interleaved", heads=4,
+                                   act="swish", one_table=False)),
     "marian-all": case("marian", marian_all),
     "marian-src": case("marian", marian_src, ".zip"),
     "marian-none": case("marian", marian_none, ".zip"),
