@@ -489,7 +489,7 @@ static size_t pieces_of(const struct weights *w, const char *text)
     struct err e;
     size_t n;
 
-    if (subword_encode(w->subword, text, strlen(text), &p, &e)) die(e.msg);
+    if (subword_encode(w->src_subword, text, strlen(text), &p, &e)) die(e.msg);
     n = p.n < 199 ? p.n : 199;
     pieces_release(&p);
     return n;
@@ -648,7 +648,7 @@ static void count_tokens(const char *path)
 
         check(skmt_tm_cursor_next(c, &p, &found, &se), &se);
         if (!found) break;
-        if (subword_encode(w->subword, p.target, strlen(p.target), &pieces,
+        if (subword_encode(w->tgt_subword, p.target, strlen(p.target), &pieces,
                            &e))
             die(e.msg);
         tokens += (long long)pieces.n + 1;

@@ -309,8 +309,8 @@ static void tiny_piece(FILE *f, const char *text, float score, int type)
 }
 
 /* A tokenizer of special pieces, 256 byte pieces, letters and a few short
- * words. */
-static void tiny_spm(FILE *f)
+ * words. If backwards is set, letters and words have other ids. */
+static void tiny_spm(FILE *f, bool backwards)
 {
     static const char *const special[] = { "<pad>", "<unk>", "<s>", "</s>" };
     static const char *const words[] = {
@@ -328,11 +328,11 @@ static void tiny_spm(FILE *f)
         tiny_piece(f, text, 0, 6);
     }
     for (int i = 0; i < 26; i++) {
-        snprintf(text, sizeof text, "%c", 'a' + i);
+        snprintf(text, sizeof text, "%c", backwards ? 'z' - i : 'a' + i);
         tiny_piece(f, text, -8 - 0.1f * (float)i, 1);
     }
     for (int i = 0; i < 23; i++)
-        tiny_piece(f, words[i], -4 - 0.1f * (float)i, 1);
+        tiny_piece(f, words[backwards ? 22 - i : i], -4 - 0.1f * (float)i, 1);
     tiny_piece(f, "!", -9, 1);
     /* TrainerSpec: 3 unigram, 35 byte_fallback; NormalizerSpec: none. */
     fwrite("\x12\x05\x18\x01\x98\x02\x01\x1a\x02\x18\x01", 1, 11, f);
@@ -377,7 +377,7 @@ static bool tiny_write(const char *dir, const struct tiny *options)
 
     if (!o.vocab) o.vocab = o.spm ? o.spm_pieces : TINY_PIECES;
     if (ok && o.spm) ok = tiny_copy(f, o.spm);
-    else if (ok) tiny_spm(f);
+    else if (ok) tiny_spm(f, false);
     if (f) ok &= tiny_close(f);
     f = ok ? tiny_open(dir, "config.json") : NULL;
     if (f) tiny_config(f, &o);

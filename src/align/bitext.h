@@ -19,8 +19,6 @@
  * and longer texts are rarely sentences. */
 #define BITEXT_WORDS_MAX 1000
 
-enum bitext_which { BITEXT_SOURCE, BITEXT_TARGET };
-
 struct bitext_side {
     uint64_t *keys;             /* [n_keys] distinct; ascending when finished */
     size_t n_keys, cap_keys;

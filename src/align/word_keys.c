@@ -95,14 +95,14 @@ static bool split_spaces(const struct word_splitter *s, struct str text,
     }
 }
 
-static enum status split_pieces(const struct word_splitter *s, struct str text,
+static enum status split_pieces(const struct subword *sw, struct str text,
                                 struct word_keys *k, struct err *e)
 {
     struct pieces *p = &k->pieces;
     enum status st;
 
     p->n = 0;
-    st = subword_encode(s->subword, text.p, text.n, p, e);
+    st = subword_encode(sw, text.p, text.n, p, e);
     if (st) return st;
     for (size_t i = 0; i < p->n; i++)
         if (!word_keys_push(k, (uint32_t)p->at[i].id, p->at[i].begin,
@@ -111,14 +111,16 @@ static enum status split_pieces(const struct word_splitter *s, struct str text,
     return ST_OK;
 }
 
-enum status word_keys_of(const struct word_splitter *s, struct str text,
+enum status word_keys_of(const struct word_splitter *s,
+                         enum bitext_which which, struct str text,
                          struct word_keys *k, struct err *e)
 {
     bool ok;
 
     assert(text.n <= UINT32_MAX);
     k->n = 0;
-    if (s->split == SPLIT_PIECES) return split_pieces(s, text, k, e);
+    if (s->split == SPLIT_PIECES)
+        return split_pieces(s->subword[which], text, k, e);
     ok = s->split == SPLIT_SPACES ? split_spaces(s, text, k)
                                   : split_words(s, text, k);
     return ok ? ST_OK : err_nomem(e, "the words of a text");

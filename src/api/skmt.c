@@ -321,10 +321,11 @@ double skmt_result_sentence_score(const skmt_result *r, int hyp, int seg)
 }
 
 /* Return the text of a piece, which was made when the model was opened. */
-static const char *piece_text(const skmt_result *r, int32_t id)
+static const char *piece_text(const struct engine *en,
+                              const struct piece_texts *side, int32_t id)
 {
-    assert(id >= 0 && id < result_of(r)->engine->w->cfg.vocab_size);
-    return result_of(r)->engine->piece_text[id];
+    assert(id >= 0 && id < en->w->cfg.vocab_size);
+    return side->text[id];
 }
 
 int skmt_result_source_pieces(const skmt_result *r, int seg)
@@ -342,9 +343,10 @@ void skmt_result_source_piece(const skmt_result *r, int seg, int i,
 
     if (s && i >= 0 && (size_t)i < s->n_pieces) {
         const struct piece *p = &s->pieces[i];
+        const struct engine *en = result_of(r)->engine;
 
         piece = (skmt_piece){ .id = p->id, .begin = p->begin, .end = p->end,
-                              .text = piece_text(r, p->id) };
+                              .text = piece_text(en, &en->src_pieces, p->id) };
     }
     sized_put(SIZED_skmt_piece, out, &piece, NULL);
 }
@@ -366,12 +368,14 @@ void skmt_result_target_piece(const skmt_result *r, int hyp, int seg, int i,
     if (h && i >= 0 && i < h->n) {
         const struct target_text *t =
             &result_sentence(result_of(r), seg)->targets[whole->choice[seg]];
+        const struct engine *en = result_of(r)->engine;
         size_t at = whole->offset[seg];
 
         piece = (skmt_piece){ .id = h->tokens[i], .logprob = h->logprobs[i],
                               .begin = at + (i ? t->ends[i - 1] : 0),
                               .end = at + t->ends[i],
-                              .text = piece_text(r, h->tokens[i]) };
+                              .text = piece_text(en, &en->tgt_pieces,
+                                                 h->tokens[i]) };
     }
     sized_put(SIZED_skmt_piece, out, &piece, NULL);
 }

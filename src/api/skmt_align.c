@@ -33,9 +33,7 @@ skmt_status skmt_aligner_new(skmt_aligner **out, const skmt_model *model,
     strbuf_init(&a->text, 0);
     if (model) {
         a->en = engine_hold(engine_of(model));
-        a->splitter = (struct word_splitter){
-            .split = SPLIT_PIECES, .subword = a->en->w->subword,
-            .tokenizer = a->en->w->tokenizer };
+        a->splitter = engine_splitter(a->en);
     }
     return SKMT_OK;
 }
@@ -180,10 +178,11 @@ void skmt_aligner_on_iteration(skmt_aligner *a, skmt_aligner_fn *fn,
 /* ---- pairs --------------------------------------------------------------- */
 
 /* Split a text into words. NULL with length 0 is an empty text. */
-static enum status split_text(skmt_aligner *a, const char *which,
+static enum status split_text(skmt_aligner *a, enum bitext_which side,
                               const char *p, size_t n, struct word_keys *out,
                               struct err *e)
 {
+    const char *which = side == BITEXT_SOURCE ? "source" : "target";
     size_t good;
 
     if (!p && n) return err_set(e, ST_ARGUMENT, "the %s is NULL", which);
@@ -193,18 +192,19 @@ static enum status split_text(skmt_aligner *a, const char *which,
     if (good < n)
         return err_set(e, ST_TEXT, "the %s is not valid UTF-8: byte %zu is "
                        "0x%02X", which, good, (unsigned char)p[good]);
-    return word_keys_of(&a->splitter, (struct str){ p ? p : "", n }, out, e);
+    return word_keys_of(&a->splitter, side, (struct str){ p ? p : "", n },
+                        out, e);
 }
 
 static enum status split_pair(skmt_aligner *a, const char *source,
                               size_t source_len, const char *target,
                               size_t target_len, struct err *e)
 {
-    enum status st = split_text(a, "source", source, source_len, &a->source,
-                                e);
+    enum status st = split_text(a, BITEXT_SOURCE, source, source_len,
+                                &a->source, e);
 
     if (!st)
-        st = split_text(a, "target", target, target_len, &a->target, e);
+        st = split_text(a, BITEXT_TARGET, target, target_len, &a->target, e);
     return st;
 }
 
@@ -422,9 +422,10 @@ skmt_status skmt_aligner_split(skmt_aligner *a, const char *source,
     err_clear(err_of(err));
     a->shown_text[0] = source;
     a->shown_text[1] = target;
-    st = split_text(a, "source", source, source_len, &shown[0], err_of(err));
+    st = split_text(a, BITEXT_SOURCE, source, source_len, &shown[0],
+                    err_of(err));
     if (!st)
-        st = split_text(a, "target", target, target_len, &shown[1],
+        st = split_text(a, BITEXT_TARGET, target, target_len, &shown[1],
                         err_of(err));
     if (st) shown[0].n = shown[1].n = 0;
     return (skmt_status)st;
@@ -439,7 +440,8 @@ const char *skmt_aligner_word(const skmt_aligner *a, int side, size_t i,
     if (side < 0 || side > 1 || i >= a->shown[side].n) return NULL;
     k = &a->shown[side].at[i];
     if (a->splitter.split == SPLIT_PIECES)
-        return subword_piece(a->splitter.subword, (int32_t)k->key, len);
+        return subword_piece(a->splitter.subword[side],
+                             (int32_t)k->key, len);
     *len = k->end - k->begin;
     return a->shown_text[side] + k->begin;
 }

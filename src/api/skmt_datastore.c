@@ -101,10 +101,10 @@ static void entry_piece(skmt_datastore *ds, struct str target,
 
     if (!ds->en) return;
     ds->pieces.n = 0;
-    out->text = ds->en->piece_text[out->token];
+    out->text = ds->en->tgt_pieces.text[out->token];
     out->begin = out->end = (int32_t)target.n;
     if (out->token == ds->en->backend->cfg->eos_id ||
-        subword_encode(ds->en->w->subword, target.p, target.n, &ds->pieces,
+        subword_encode(ds->en->w->tgt_subword, target.p, target.n, &ds->pieces,
                        NULL) || at >= ds->pieces.n)
         return;
     out->begin = (int32_t)ds->pieces.at[at].begin;
@@ -352,9 +352,7 @@ static enum status set_name(skmt_datastore_maker *m, const char *value,
 static enum status set_alignment(skmt_datastore_maker *m, const char *path,
                                  struct err *e)
 {
-    struct word_splitter pieces = { .split = SPLIT_PIECES,
-                                    .subword = m->en->w->subword,
-                                    .tokenizer = m->en->w->tokenizer };
+    struct word_splitter pieces = engine_splitter(m->en);
     struct align_model *align;
     enum status st = align_model_open(&align, path, e);
 

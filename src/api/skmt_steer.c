@@ -265,7 +265,8 @@ void skmt_result_vote(const skmt_result *r, int hyp, int seg, int i, int vote,
 
         assert(v->pair >= 0 && v->pair < skmt_result_pairs(r, seg));
         found = (skmt_vote){ .pair = v->pair, .position = v->pos,
-                             .id = v->token, .text = en->piece_text[v->token],
+                             .id = v->token,
+                             .text = en->tgt_pieces.text[v->token],
                              .distance = (double)v->distance,
                              .share = (double)v->share };
     }

@@ -62,7 +62,8 @@ static void list_facts(struct engine *en)
     static const char *const norm[] = { "pre", "post" };
     static const char *const act[] = { "none", "relu", "gelu", "silu" };
     static const char *const pos[] = { "sinusoidal-halves",
-                                       "sinusoidal-interleaved", "learned" };
+                                       "sinusoidal-interleaved", "learned",
+                                       "sinusoidal-halves-hf" };
     const struct config *c = &en->w->cfg;
 
     add_fact(en, "name", "%s", c->name);
@@ -93,12 +94,12 @@ static void list_facts(struct engine *en)
     add_fact(en, "knn_tau", "%g", c->knn_tau);
 }
 
-/* Make C strings of all pieces, for the API. Ids that the tokenizer does not
- * have get "". */
-static enum status list_pieces(struct engine *en, struct err *e)
+/* Make C strings of all pieces of a tokenizer, for the API. Ids that it does
+ * not have get "". */
+static enum status list_pieces(const struct subword *sw, int n,
+                               struct piece_texts *out, struct err *e)
 {
-    const struct subword *sw = en->w->subword;
-    int n = en->w->cfg.vocab_size, known = subword_size(sw);
+    int known = subword_size(sw);
     size_t bytes = 1, len;
     char *at;
 
@@ -106,20 +107,51 @@ static enum status list_pieces(struct engine *en, struct err *e)
         subword_piece(sw, i, &len);
         bytes += len + 1;
     }
-    en->piece_text = calloc((size_t)n, sizeof *en->piece_text);
-    en->piece_block = at = calloc(1, bytes);
-    if (!en->piece_text || !at) return err_nomem(e, "vocabulary");
+    out->text = calloc((size_t)n, sizeof *out->text);
+    out->block = at = calloc(1, bytes);
+    if (!out->text || !at) return err_nomem(e, "vocabulary");
     for (int i = 0; i < n; i++) {
         const char *text;
 
-        en->piece_text[i] = en->piece_block + bytes - 1;
+        out->text[i] = out->block + bytes - 1;
         if (i >= known) continue;
         text = subword_piece(sw, i, &len);
         memcpy(at, text, len);
-        en->piece_text[i] = at;
+        out->text[i] = at;
         at += len + 1;
     }
     return ST_OK;
+}
+
+static enum status list_both(struct engine *en, struct err *e)
+{
+    const struct weights *w = en->w;
+    int n = w->cfg.vocab_size;
+    enum status st = list_pieces(w->src_subword, n, &en->src_pieces, e);
+
+    if (st) return st;
+    if (w->tgt_subword != w->src_subword)
+        return list_pieces(w->tgt_subword, n, &en->tgt_pieces, e);
+    en->tgt_pieces.text = en->src_pieces.text;
+    return ST_OK;
+}
+
+static void piece_texts_release(struct engine *en)
+{
+    if (en->tgt_pieces.text != en->src_pieces.text)
+        free(en->tgt_pieces.text);
+    free(en->tgt_pieces.block);
+    free(en->src_pieces.text);
+    free(en->src_pieces.block);
+}
+
+struct word_splitter engine_splitter(const struct engine *en)
+{
+    const struct weights *w = en->w;
+
+    return (struct word_splitter){
+        .split = SPLIT_PIECES, .subword = { w->src_subword, w->tgt_subword },
+        .tokenizer = w->tokenizer };
 }
 
 /* Read the network for learned trust, if the model has one. */
@@ -162,7 +194,7 @@ enum status engine_open_with(struct engine **out, const char *path,
     st = weights_open(&en->w, path, e);
     if (!st) st = net_open(&en->net, en->w, NULL, e);
     if (!st) st = open_backend(en, (enum device)o->device, e);
-    if (!st) st = list_pieces(en, e);
+    if (!st) st = list_both(en, e);
     if (!st) st = read_network(en, e);
     if (!st && !(en->facts = calloc(MAX_FACTS, sizeof *en->facts)))
         st = err_nomem(e, "model");
@@ -199,8 +231,7 @@ void engine_close(const struct engine *const_en)
     net_close(en->net);
     weights_close(en->w);
     free(en->facts);
-    free(en->piece_text);
-    free(en->piece_block);
+    piece_texts_release(en);
     free(en->trust);
     free(en);
 }
@@ -237,7 +268,7 @@ enum status engine_check_metak(const struct engine *en,
 
 int engine_max_source(const struct engine *en, const struct options *o)
 {
-    int most = en->net->max_pos - 2;    /* a special token on each side */
+    int most = en->backend->max_pos - 2;    /* a special token on each side */
 
     if (o->max_source) return o->max_source;
     return en->w->cfg.max_source < most ? en->w->cfg.max_source : most;
@@ -274,7 +305,7 @@ enum status engine_search_options(const struct engine *en,
                                   const struct options *o,
                                   struct search_options *out, struct err *e)
 {
-    int longest = engine_max_source(en, o), most = en->net->max_pos - 2;
+    int longest = engine_max_source(en, o), most = en->backend->max_pos - 2;
 
     if (o->nbest > o->beam)
         return err_set(e, ST_ARGUMENT, "nbest: %d translations need a beam of "

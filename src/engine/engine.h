@@ -6,6 +6,7 @@
 
 #include <stdatomic.h>
 
+#include "align/word_keys.h"
 #include "base/err.h"
 #include "engine/options.h"
 #include "model/weights.h"
@@ -14,6 +15,13 @@
 
 struct fact { char name[24]; char value[128]; };
 
+/* The pieces of a tokenizer as C strings. */
+struct piece_texts {
+    const char **text;          /* [vocab_size] */
+    char *block;                /* the memory of the strings; NULL if they are
+                                   those of the other side */
+};
+
 struct engine {
     atomic_int holders;
     struct weights *w;
@@ -21,8 +29,7 @@ struct engine {
     struct backend *backend;    /* runs the model */
     struct fact *facts;         /* [n_facts] shown by skmt info */
     int n_facts;
-    const char **piece_text;    /* [vocab_size] pieces, NUL-terminated */
-    char *piece_block;          /* the memory of piece_text */
+    struct piece_texts src_pieces, tgt_pieces;
     struct trust *trust;        /* the network in the model file, or NULL */
 };
 
@@ -47,6 +54,9 @@ enum status engine_check_trust(const struct engine *en,
 /* The same for option "metak". */
 enum status engine_check_metak(const struct engine *en,
                                const struct options *o, struct err *e);
+
+/* Splits the texts of both sides into pieces, for alignments. */
+struct word_splitter engine_splitter(const struct engine *en);
 
 /* The longest sentence, in pieces without special tokens, under these
  * options. Longer ones are cut. */

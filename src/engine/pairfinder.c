@@ -498,8 +498,8 @@ enum status make_retrieve_query(const struct options *o,
                .min_similarity = o->min_similarity },
         .candidates = o->candidates > matches ? o->candidates : matches };
     if (en) {
-        q->sw = en->w->subword;
-        q->tokenizer = en->w->tokenizer;
+        q->sw = en->w->src_subword;
+        q->tokenizer = en->w->src_tokenizer;
     }
     if (o->analyzer != ANALYZER_SUBWORD) return ST_OK;
     if (!en)
@@ -553,9 +553,7 @@ static enum status check_entries(const struct pairfinder *pf, struct err *e)
 /* An alignment must know the pieces of the model. */
 static enum status check_alignment(const struct pairfinder *pf, struct err *e)
 {
-    struct word_splitter pieces = { .split = SPLIT_PIECES,
-                                    .subword = pf->en->w->subword,
-                                    .tokenizer = pf->en->w->tokenizer };
+    struct word_splitter pieces = engine_splitter(pf->en);
 
     if (!pf->from.alignment) return ST_OK;
     return align_model_fits(pf->from.alignment, &pieces, "alignment", e);

@@ -45,16 +45,29 @@ enum status steering_pair_find_keys(struct key_cache *cache,
     return ST_OK;
 }
 
-static enum status encode_side(const struct engine *en, struct str text,
+/* Split a text of a pair with the tokenizer of its side. */
+static enum status encode_text(const struct engine *en,
+                               const struct subword *sw, struct str text,
                                struct pieces *p, struct err *e)
 {
-    size_t most = (size_t)en->net->max_pos - 2;
-    enum status st = subword_encode(en->w->subword, text.p ? text.p : "",
-                                    text.n, p, e);
+    size_t most = (size_t)en->backend->max_pos - 2;
+    enum status st = subword_encode(sw, text.p ? text.p : "", text.n, p, e);
 
     if (most > PAIR_PIECES) most = PAIR_PIECES;
     if (p->n > most) p->n = most;
     return st;
+}
+
+static enum status encode_source(const struct engine *en, struct str text,
+                                 struct pieces *p, struct err *e)
+{
+    return encode_text(en, en->w->src_subword, text, p, e);
+}
+
+static enum status encode_target(const struct engine *en, struct str text,
+                                 struct pieces *p, struct err *e)
+{
+    return encode_text(en, en->w->tgt_subword, text, p, e);
 }
 
 static enum status join_sides(const struct engine *en,
@@ -74,7 +87,7 @@ static enum status join_sides(const struct engine *en,
     to->n_src = (int)(at - to->ids);
     for (size_t i = 0; i < tgt->n; i++) *at++ = tgt->at[i].id;
     to->n_tgt = src->n ? (int)tgt->n : 0;
-    assert(to->n_src <= en->net->max_pos && to->n_tgt <= PAIR_PIECES);
+    assert(to->n_src <= en->backend->max_pos && to->n_tgt <= PAIR_PIECES);
     return ST_OK;
 }
 
@@ -83,9 +96,9 @@ enum status steering_pair_encode(const struct engine *en, struct str source,
                                  struct err *e)
 {
     struct pieces src = { 0 }, tgt = { 0 };
-    enum status st = encode_side(en, source, &src, e);
+    enum status st = encode_source(en, source, &src, e);
 
-    if (!st) st = encode_side(en, target, &tgt, e);
+    if (!st) st = encode_target(en, target, &tgt, e);
     if (!st) st = join_sides(en, &src, &tgt, to, e);
     pieces_release(&src);
     pieces_release(&tgt);
@@ -121,7 +134,7 @@ enum status steering_pair_compare(const struct engine *en, struct str source,
 
     assert(!to->foreign && !to->match.n);
     if (source.n > COMPARED_BYTES) source.n = COMPARED_BYTES;
-    st = encode_side(en, source, &p, e);
+    st = encode_source(en, source, &p, e);
     n = (int)p.n;
     assert(n <= PAIR_PIECES);
     for (int i = 0; i < n; i++) ids[i] = p.at[i].id;
@@ -129,8 +142,8 @@ enum status steering_pair_compare(const struct engine *en, struct str source,
     if (!st && !list_foreign(to, ids, n, src, n_src))
         st = err_nomem(e, "translation memory search");
     if (!st)
-        st = piece_match_init(&to->match, en->w->subword, ids, n, src, n_src,
-                              e);
+        st = piece_match_init(&to->match, en->w->src_subword, ids, n, src,
+                              n_src, e);
     return st;
 }
 
@@ -178,11 +191,11 @@ enum status steering_pair_align(const struct engine *en, struct aligner *a,
                                 struct steering_pair *to, struct err *e)
 {
     struct pieces s = { 0 }, t = { 0 };
-    enum status st = encode_side(en, source, &s, e);
+    enum status st = encode_source(en, source, &s, e);
 
     assert(!to->kept && !to->links);
     if (!st) st = find_kept(&s, src, n_src, to, e);
-    if (!st && a) st = encode_side(en, target, &t, e);
+    if (!st && a) st = encode_target(en, target, &t, e);
     if (!st && a) st = copy_links(a, m, &s, &t, to, e);
     pieces_release(&s);
     pieces_release(&t);

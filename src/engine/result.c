@@ -105,8 +105,8 @@ static enum status add_sentence(struct sentence_builder *c, struct span span,
     enum status st;
     size_t left, n;
 
-    st = subword_encode(c->r->engine->w->subword, text, span.end - span.begin,
-                        &all, e);
+    st = subword_encode(c->r->engine->w->src_subword, text,
+                        span.end - span.begin, &all, e);
     for (p = all.at, left = all.n; !st && left; p += n, left -= n) {
         n = left > limit ? split_clause(text, p, left, limit) : left;
         st = add_sentence_part(c, p, n, span.begin, e);
@@ -144,7 +144,7 @@ static enum status prefix_ids(struct sentence_builder *c, const char *prefix,
     if (bad < len && c->o->invalid == INVALID_ERROR)
         return err_set(e, ST_TEXT, "byte %zu of the prefix is not valid UTF-8 "
                        "(0x%02X)", bad + 1, (unsigned char)prefix[bad]);
-    st = subword_encode(c->r->engine->w->subword, prefix, len, out, e);
+    st = subword_encode(c->r->engine->w->tgt_subword, prefix, len, out, e);
     if (st || !out->n) return st;
     *ids = malloc(out->n * sizeof **ids);
     if (!*ids) return err_nomem(e, "prefix");
@@ -226,8 +226,8 @@ static enum status write_target(const struct result *r, struct sentence *s,
     strbuf_init(&sb, 0);
     t->ends = calloc((size_t)h->n + 1, sizeof *t->ends);
     if (!t->ends) return err_nomem(e, "a translation");
-    st = subword_decode_ends(r->engine->w->subword, h->tokens, (size_t)h->n,
-                             &sb, t->ends, e);
+    st = subword_decode_ends(r->engine->w->tgt_subword, h->tokens,
+                             (size_t)h->n, &sb, t->ends, e);
     t->len = sb.len;
     /* A model can produce a NUL, but a C string cannot contain one. */
     for (size_t k = 0; k < sb.len; k++)

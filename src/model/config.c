@@ -42,7 +42,8 @@ struct string {
 
 #define STRING(f) { AT(f), sizeof ((struct config *)0)->f }
 static const struct string strings[] = {
-    STRING(source_lang), STRING(target_lang), STRING(name), STRING(trust),
+    STRING(source_lang), STRING(target_lang), STRING(name), STRING(family),
+    STRING(license), STRING(origin), STRING(trust),
 };
 
 enum { N_NUMBERS = sizeof numbers / sizeof *numbers,
@@ -211,6 +212,7 @@ static enum status check_ids(const struct config *c, struct err *e)
         { "bos_id", c->bos_id },       { "eos_id", c->eos_id },
         { "start_id", c->start_id },   { "suffix_id", c->suffix_id },
         { "prefix_id", c->prefix_id },
+        { "target_prefix_id", c->target_prefix_id },
     };
 
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)

@@ -85,6 +85,15 @@ struct config {
 /* Parse and check the text of a model file. */
 enum status config_parse(struct config *c, const char *text, size_t len,
                          struct err *e);
+/* The first token of each translation, which is given and not printed. A model
+ * with a target_prefix_id reads start_id before it, but nothing except the
+ * decoder (nn/) sees that: for all others target_prefix_id takes the place of
+ * start_id. */
+static inline int config_first_token(const struct config *c)
+{
+    return c->target_prefix_id >= 0 ? c->target_prefix_id : c->start_id;
+}
+
 /* Append c as text that config_parse() reads back. false: out of memory. */
 bool config_format(const struct config *c, struct strbuf *out);
 

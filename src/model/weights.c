@@ -270,22 +270,49 @@ static enum status prefix_file_name(const struct mfile *f, enum status st,
     return err_set(e, st, "%s: %s", mfile_name(f), message);
 }
 
-static enum status load_subword(struct weights *w, struct err *e)
+static enum status open_tokenizer(const struct weights *w, const char *name,
+                                  const struct subword **out, uint64_t *hash,
+                                  struct err *e)
 {
-    const struct mtensor *t = mfile_find(w->file, "tokenizer.spm");
+    const struct mtensor *t = mfile_find(w->file, name);
+    struct subword *sw;
     enum status st;
 
     if (!t || t->type != DT_BYTES || t->shape[1] != 1)
-        return err_set(e, ST_FORMAT, "%s: the model has no tokenizer "
-                       "(\"tokenizer.spm\")", mfile_name(w->file));
-    st = subword_open(&w->subword, t->data, (size_t)t->bytes, e);
+        return err_set(e, ST_FORMAT, "%s: the model has no tokenizer (\"%s\")",
+                       mfile_name(w->file), name);
+    st = subword_open(&sw, t->data, (size_t)t->bytes, e);
     if (st) return prefix_file_name(w->file, st, e);
-    w->tokenizer = XXH64(t->data, (size_t)t->bytes, 0);
+    *out = sw;
+    *hash = XXH64(t->data, (size_t)t->bytes, 0);
+    if (!*hash) *hash = 1;
+    if (subword_size(sw) <= w->cfg.vocab_size) return ST_OK;
+    return err_set(e, ST_FORMAT, "%s: the tokenizer \"%s\" has %d pieces, but "
+                   "the model has only %d", mfile_name(w->file), name,
+                   subword_size(sw), w->cfg.vocab_size);
+}
+
+/* One tokenizer serves both sides, or there is one for each. */
+static enum status load_tokenizers(struct weights *w, struct err *e)
+{
+    uint64_t both[2];
+    enum status st;
+
+    if (mfile_find(w->file, "tokenizer.spm") ||
+        !mfile_find(w->file, "tokenizer.src")) {
+        st = open_tokenizer(w, "tokenizer.spm", &w->src_subword,
+                            &w->src_tokenizer, e);
+        w->tgt_subword = subword_hold(w->src_subword);
+        w->tokenizer = w->src_tokenizer;
+        return st;
+    }
+    st = open_tokenizer(w, "tokenizer.src", &w->src_subword, &both[0], e);
+    if (!st)
+        st = open_tokenizer(w, "tokenizer.tgt", &w->tgt_subword, &both[1], e);
+    if (st) return st;
+    w->src_tokenizer = both[0];
+    w->tokenizer = XXH64(both, sizeof both, 0);
     if (!w->tokenizer) w->tokenizer = 1;
-    if (subword_size(w->subword) > w->cfg.vocab_size)
-        return err_set(e, ST_FORMAT, "%s: the tokenizer has %d pieces, but "
-                       "the model has only %d", mfile_name(w->file),
-                       subword_size(w->subword), w->cfg.vocab_size);
     return ST_OK;
 }
 
@@ -317,7 +344,7 @@ enum status weights_from(struct weights **out, struct mfile *file,
     if (!st) st = load_positions(w, &s);
     if (!st) st = load_encoder(w, &s);
     if (!st) st = load_decoder(w, &s);
-    if (!st) st = load_subword(w, e);
+    if (!st) st = load_tokenizers(w, e);
     if (st) weights_close(w);
     else *out = w;
     return st;
@@ -336,7 +363,8 @@ enum status weights_open(struct weights **out, const char *path,
 void weights_close(struct weights *w)
 {
     if (!w) return;
-    subword_close(w->subword);
+    subword_close(w->src_subword);
+    subword_close(w->tgt_subword);
     free(w->enc);
     free(w->dec);
     mfile_close(w->file);

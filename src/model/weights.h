@@ -48,9 +48,12 @@ struct decoder_layer { DECODER_LAYER_WEIGHTS(L, N) };
 struct weights {
     struct mfile *file;
     struct config cfg;
-    struct subword *subword;
-    uint64_t tokenizer;         /* hash of the tokenizer, never 0: files that
-                                   store pieces record it */
+    /* "tokenizer.spm" for both sides, or "tokenizer.src" and "tokenizer.tgt".
+     * The first case is a single object with two holders. */
+    const struct subword *src_subword, *tgt_subword;
+    /* Hashes, never 0, for files that store pieces: of the source tokenizer,
+     * and of both. They are equal if one tokenizer serves both sides. */
+    uint64_t src_tokenizer, tokenizer;
     struct linear src_emb;      /* "emb" or "emb.src"  [vocab, d_model] */
     struct linear tgt_emb;      /* "emb" or "emb.tgt" */
     struct linear project;      /* "project", or tgt_emb when tied; the bias

@@ -115,7 +115,7 @@ static void read_text(const struct weights *w)
     struct pieces p = { 0 };
     struct err e;
 
-    subword_encode(w->subword, "the cat in A\xc3\xa9", 14, &p, &e);
+    subword_encode(w->src_subword, "the cat in A\xc3\xa9", 14, &p, &e);
     for (size_t i = 0; i < p.n; i++)
         if (p.at[i].id < 0 || p.at[i].id >= w->cfg.vocab_size) abort();
     pieces_release(&p);

@@ -11,8 +11,10 @@ static inline bool add_pair(struct bitext *b, const char *source,
                             const char *target)
 {
     struct word_keys s = { 0 }, t = { 0 };
-    bool ok = !word_keys_of(&fix_words, str_of(source), &s, NULL) &&
-              !word_keys_of(&fix_words, str_of(target), &t, NULL) &&
+    bool ok = !word_keys_of(&fix_words, BITEXT_SOURCE, str_of(source), &s,
+                            NULL) &&
+              !word_keys_of(&fix_words, BITEXT_TARGET, str_of(target), &t,
+                            NULL) &&
               !bitext_add(b, &s, &t, NULL);
 
     word_keys_release(&s);
@@ -34,7 +36,8 @@ static inline uint32_t word_number(const struct align_model *m,
     struct word_keys k = { 0 };
     uint32_t number = ALIGN_UNKNOWN;
 
-    if (!word_keys_of(&fix_words, str_of(word), &k, NULL) && k.n == 1)
+    if (!word_keys_of(&fix_words, BITEXT_SOURCE, str_of(word), &k, NULL) &&
+        k.n == 1)
         number = align_model_number(m, side, k.at[0].key);
     word_keys_release(&k);
     return number;

@@ -16,7 +16,7 @@ static void check_split(const struct word_splitter *s, const char *text,
     struct err e;
     char got[256] = "";
 
-    REQUIRE_OK(word_keys_of(s, str_of(text), &k, &e), &e);
+    REQUIRE_OK(word_keys_of(s, BITEXT_SOURCE, str_of(text), &k, &e), &e);
     for (size_t i = 0; i < k.n; i++)
         snprintf(got + strlen(got), sizeof got - strlen(got), "[%.*s]",
                  (int)(k.at[i].end - k.at[i].begin), text + k.at[i].begin);
@@ -29,7 +29,7 @@ static uint64_t first_key(const struct word_splitter *s, const char *text)
     struct word_keys k = { 0 };
     uint64_t key = 0;
 
-    if (CHECK(!word_keys_of(s, str_of(text), &k, NULL) && k.n))
+    if (CHECK(!word_keys_of(s, BITEXT_SOURCE, str_of(text), &k, NULL) && k.n))
         key = k.at[0].key;
     word_keys_release(&k);
     return key;

@@ -102,7 +102,7 @@ TEST(the_shipped_models_bytes_do_not_depend_on_the_batch)
     for (int i = 0; i < t.n; i++) {
         struct pieces p = { 0 };
 
-        CHECK_OK(subword_encode(w->subword, lines[i], strlen(lines[i]), &p,
+        CHECK_OK(subword_encode(w->src_subword, lines[i], strlen(lines[i]), &p,
                                 &e), &e);
         for (size_t k = 0; k < p.n; k++) t.ids[i][k] = p.at[k].id;
         t.ids[i][p.n] = w->cfg.eos_id;

@@ -497,9 +497,7 @@ TEST(new_pairs_of_the_memory_are_built_too)
 static struct align_model *make_alignment(struct desk *d)
 {
     struct align_settings settings = align_settings_defaults();
-    struct word_splitter splitter = { .split = SPLIT_PIECES,
-                                      .subword = d->en->w->subword,
-                                      .tokenizer = d->en->w->tokenizer };
+    struct word_splitter splitter = engine_splitter(d->en);
     struct word_keys keys[2] = { { 0 }, { 0 } };
     struct align_model *m = NULL;
     char source[2000], target[2000];
@@ -507,10 +505,10 @@ static struct align_model *make_alignment(struct desk *d)
 
     for (int i = 4; i < 40; i++) {
         pair_texts(i, source, target);
-        CHECK_OK(word_keys_of(&splitter, str_of(source), &keys[0], &d->e),
-                 &d->e);
-        CHECK_OK(word_keys_of(&splitter, str_of(target), &keys[1], &d->e),
-                 &d->e);
+        CHECK_OK(word_keys_of(&splitter, BITEXT_SOURCE, str_of(source),
+                              &keys[0], &d->e), &d->e);
+        CHECK_OK(word_keys_of(&splitter, BITEXT_TARGET, str_of(target),
+                              &keys[1], &d->e), &d->e);
         CHECK_OK(bitext_add(&b, &keys[0], &keys[1], &d->e), &d->e);
     }
     CHECK_OK(align_model_train(&m, &b, &splitter, &settings, 1, &d->e), &d->e);

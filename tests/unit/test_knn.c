@@ -802,7 +802,7 @@ static bool encode(const struct fixture *f, const char *text, int most,
 {
     struct pieces p = { 0 };
     struct err e;
-    bool ok = CHECK_OK(subword_encode(f->w->subword, text, strlen(text), &p,
+    bool ok = CHECK_OK(subword_encode(f->w->src_subword, text, strlen(text), &p,
                                       &e), &e);
 
     *n = 0;

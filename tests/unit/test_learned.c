@@ -775,7 +775,8 @@ static struct steering_pair compared(const struct engine *en,
     int32_t src[1000];
     struct err e;
 
-    CHECK_OK(subword_encode(en->w->subword, text, strlen(text), &p, &e), &e);
+    CHECK_OK(subword_encode(en->w->src_subword, text, strlen(text), &p, &e),
+             &e);
     CHECK(p.n <= COUNT(src));
     for (size_t i = 0; i < p.n && i < COUNT(src); i++) src[i] = p.at[i].id;
     CHECK_OK(steering_pair_compare(en, str_of(source), src, (int)p.n, &pair,
@@ -868,7 +869,7 @@ TEST(each_token_is_a_step_and_eos_unless_the_text_was_cut)
     struct err e;
 
     REQUIRE(tiny_engine_open(&m));
-    CHECK_OK(subword_encode(m.en->w->subword, "the and", 7, &p, &e), &e);
+    CHECK_OK(subword_encode(m.en->w->src_subword, "the and", 7, &p, &e), &e);
     s = samples_of(m.en, "the and", 0.5);
     CHECK_INT(s.n, p.n + 1);
     trust_samples_release(&s);

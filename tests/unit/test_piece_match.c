@@ -15,7 +15,7 @@ static bool desk_open(struct desk *d)
     struct tiny o = TINY_DEFAULT;
 
     if (!tiny_net_open(&d->t, &o, DT_F32, NULL)) return false;
-    d->sw = d->t.w->subword;
+    d->sw = d->t.w->src_subword;
     return true;
 }
 
