@@ -24,6 +24,10 @@
  * One thread at a time uses an executor. Different threads may use different
  * executors of a backend at the same time.
  *
+ * The first token of a translation, at position 0, is config_first_token(): the
+ * start_id of the model, or its target_prefix_id if it has one. In the second
+ * case the backend puts start_id before it by itself.
+ *
  * Arrays that are passed in are borrowed for the call. Only executor_new may
  * allocate host memory. The functions of an executor that return a status fail
  * only when the device fails: with ST_DEVICE. After that the executor may only
@@ -73,15 +77,15 @@ struct source {
 struct pass_row {
     int lane;                   /* rows of one lane are adjacent */
     int32_t token;
-    int pos;                    /* 0 for the start token */
+    int pos;                    /* 0 for the first token */
     const int32_t *path;        /* [pos + 1] slots */
 };
 
 /* Teacher forcing: rows of known translations, without slots. */
 struct forced_text {
     int source;                 /* index into the sources of the call */
-    const int32_t *tokens;      /* [rows - 1] after the start token */
-    int rows;                   /* the start token and the tokens; 0: no rows */
+    const int32_t *tokens;      /* [rows - 1] after the first token */
+    int rows;                   /* the first token and the tokens; 0: no rows */
 };
 
 struct token_logit { float logit; int32_t token; };
@@ -230,8 +234,9 @@ struct backend_ops {
 
 struct backend {
     const struct backend_ops *ops;
-    const struct config *cfg;   /* of its members, callers read start_id,
-                                   eos_id, pad_id, bos_id and knn_tau; the
+    const struct config *cfg;   /* callers read config_first_token() and, of
+                                   its members, eos_id, pad_id, bos_id,
+                                   prefix_id, suffix_id and knn_tau; the
                                    others are for the backend itself */
     int d;                      /* size of a state */
     int vocab;

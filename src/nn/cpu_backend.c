@@ -6,9 +6,17 @@
  *   - hidden has the decoder states of the n_rows rows of the last pass.
  *   - cache exists if limits.slots > 0, and forced if not: an executor either
  *     has slots, or forces known translations.
- *   - Nothing is allocated after cpu_executor_new. */
+ *   - Nothing is allocated after cpu_executor_new.
+ *
+ * If the model has a target_prefix_id, callers begin with that token at
+ * position 0. The decoder reads start_id before it, so each position of a
+ * caller is one higher in the decoder. The rows of start_id are run here: `run`
+ * appends one to the pass in which a lane is used for the first time, and keeps
+ * its slot in start_slot; `force` puts one before each text and removes its
+ * results. */
 #include "nn/cpu_backend.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,13 +39,21 @@ struct cpu_executor {
     struct crosskv *lanes;      /* [limits.lanes] */
     struct crosskv forced;      /* all sources of a forced pass */
     struct crosskv *parts;      /* [rows] the part of each source */
-    struct decoder_row *rows;   /* [rows] of the current pass */
-    float *hidden;              /* [rows, ws.ld] */
+    int before;                 /* 1: start_id comes before the callers' first
+                                   token; else 0 */
+    int all_rows;               /* limits.rows, and room for rows of start_id */
+    int32_t *start_slot;        /* [limits.lanes] of start_id */
+    bool *started;              /* [limits.lanes] start_slot is computed */
+    int32_t *paths;             /* [limits.rows, max_len + 1] paths of the rows
+                                   with start_slot in front */
+    struct decoder_row *rows;   /* [all_rows] of the current pass */
+    float *hidden;              /* [all_rows, ws.ld] */
     int n_rows;                 /* of the last pass */
-    float *cross;               /* [rows, cross_ld] attention of the last
+    float *cross;               /* [all_rows, cross_ld] attention of the last
                                    pass */
     size_t cross_ld;
-    float *ffn_in;              /* [rows, ws.ld] STATE_FFN of the last pass */
+    float *ffn_in;              /* [all_rows, ws.ld] STATE_FFN of the last
+                                   pass */
     float *encoded;             /* [rows, ws.ld] STATE_SOURCE of the last forced
                                    pass; NULL: the executor has slots */
     int n_encoded;              /* its rows */
@@ -75,6 +91,7 @@ static int encode_group(struct cpu_executor *c, const struct source *src,
         assert(lane[i] >= 0 && lane[i] < c->x.limits.lanes);
         crosskv_fill(&c->lanes[lane[i]], &c->ws,
                      c->ws.x + (size_t)rows * c->ws.ld, src[i].n);
+        if (c->before) c->started[lane[i]] = false;
     }
     return k;
 }
@@ -116,6 +133,44 @@ static struct decoder_pass cpu_pass(struct cpu_executor *c, unsigned want)
         .ffn_in = want & WANT_FFN ? c->ffn_in : NULL };
 }
 
+/* Put start_slot before the path of row i. Rows that continue the path of the
+ * row before them share its copy. */
+static void path_with_start(struct cpu_executor *c, const struct pass_row *rows,
+                            int i)
+{
+    struct decoder_row *to = &c->rows[i];
+    int32_t *path = c->paths + (size_t)i * ((size_t)c->x.limits.max_len + 1);
+
+    if (i && rows[i].path == rows[i - 1].path)
+        path = c->paths + (c->rows[i - 1].path - c->paths);
+    path[0] = c->start_slot[rows[i].lane];
+    memcpy(path + 1, rows[i].path,
+           ((size_t)rows[i].pos + 1) * sizeof *path);
+    to->path = path;
+    to->pos++;
+}
+
+/* Append rows of start_id for the lanes that are used for the first time.
+ * Returns the number of all rows. */
+static int add_start_rows(struct cpu_executor *c, const struct pass_row *rows,
+                          int n)
+{
+    int all = n;
+
+    for (int i = 0; i < n; i++) {
+        int lane = rows[i].lane;
+
+        path_with_start(c, rows, i);
+        if (c->started[lane]) continue;
+        c->started[lane] = true;
+        assert(all < c->all_rows);
+        c->rows[all++] = (struct decoder_row){
+            &c->lanes[lane], c->net->w->cfg.start_id, 0,
+            &c->start_slot[lane] };
+    }
+    return all;
+}
+
 static enum status cpu_run(struct executor *x, const struct pass_row *rows,
                            int n, unsigned want, struct err *e)
 {
@@ -123,7 +178,6 @@ static enum status cpu_run(struct executor *x, const struct pass_row *rows,
     struct decoder_pass p = cpu_pass(c, want);
 
     (void)e;
-    p.n = n;
     assert(n > 0 && n <= x->limits.rows && !(want & WANT_SOURCE));
     for (int i = 0; i < n; i++) {
         assert(rows[i].lane >= 0 && rows[i].lane < x->limits.lanes);
@@ -131,6 +185,7 @@ static enum status cpu_run(struct executor *x, const struct pass_row *rows,
                                            rows[i].token, rows[i].pos,
                                            rows[i].path };
     }
+    p.n = c->before ? add_start_rows(c, rows, n) : n;
     decoder_run(&c->ws, &c->cache, &p);
     c->n_rows = n;
     PARANOID_CHECK(kvcache_sound(&c->cache));
@@ -153,28 +208,94 @@ static void encode_forced(struct cpu_executor *c, const struct source *src,
         memcpy(c->encoded, c->ws.x, (size_t)rows * c->ws.ld * sizeof(float));
 }
 
+/* Add the rows of a text to a forced pass of n rows. Returns their number. */
+static int add_forced_rows(struct cpu_executor *c, const struct forced_text *t,
+                           int n)
+{
+    const struct config *cfg = c->x.backend->cfg;
+    int from = n;
+
+    if (c->before && t->rows)
+        c->rows[n++] = (struct decoder_row){ &c->parts[t->source],
+                                             cfg->start_id, 0, NULL };
+    for (int k = 0; k < t->rows; k++)
+        c->rows[n++] = (struct decoder_row){ &c->parts[t->source],
+            k ? t->tokens[k - 1] : config_first_token(cfg), k + c->before,
+            NULL };
+    assert(n <= c->all_rows);
+    return n - from;
+}
+
+static void move_rows(float *at, size_t ld, int to, int from, int n)
+{
+    if (at)
+        memmove(at + (size_t)to * ld, at + (size_t)from * ld,
+                (size_t)n * ld * sizeof *at);
+}
+
+/* Remove the results of start_id from those of n texts. Returns the rows that
+ * are left. */
+static int drop_start_rows(const struct decoder_pass *p, size_t ld,
+                           const struct forced_text *text, int n)
+{
+    int to = 0, from = 0;
+
+    for (int i = 0; i < n; i++) {
+        int rows = text[i].rows;
+
+        if (!rows) continue;
+        move_rows(p->hidden, ld, to, from + 1, rows);
+        move_rows(p->ffn_in, ld, to, from + 1, rows);
+        move_rows(p->cross, p->cross_ld, to, from + 1, rows);
+        to += rows;
+        from += rows + 1;
+    }
+    return to;
+}
+
+/* Run the first texts, as many as fit one pass behind the c->n_rows rows that
+ * are done. Returns the number of texts. */
+static int force_group(struct cpu_executor *c, const struct forced_text *text,
+                       int n, unsigned want)
+{
+    struct decoder_pass p = cpu_pass(c, want);
+    int k = 0, room = c->all_rows - c->n_rows;
+    size_t at = (size_t)c->n_rows;
+
+    for (; k < n; k++) {
+        int more = text[k].rows ? text[k].rows + c->before : 0;
+
+        if (p.n + more > room) break;
+        p.n += add_forced_rows(c, &text[k], p.n);
+    }
+    assert(k > 0);
+    p.hidden += at * c->ws.ld;
+    if (p.ffn_in) p.ffn_in += at * c->ws.ld;
+    if (p.cross) p.cross += at * c->cross_ld;
+    if (p.n) decoder_run(&c->ws, NULL, &p);
+    c->n_rows += c->before ? drop_start_rows(&p, c->ws.ld, text, k) : p.n;
+    return k;
+}
+
 static enum status cpu_force(struct executor *x, const struct source *src,
                              int n_src, const struct forced_text *text, int n,
                              unsigned want, struct err *e)
 {
     struct cpu_executor *c = cpu_of(x);
-    struct decoder_pass p = cpu_pass(c, want);
+    int rows = 0;
 
     (void)e;
     assert(!x->limits.slots);
-    encode_forced(c, src, n_src);
-    for (int i = 0; i < n; i++) {
-        const struct forced_text *t = &text[i];
-
-        assert(t->source >= 0 && t->source < n_src);
-        assert(t->rows >= 0 && t->rows <= x->limits.max_len);
-        assert(p.n + t->rows <= x->limits.rows);
-        for (int k = 0; k < t->rows; k++)
-            c->rows[p.n++] = (struct decoder_row){ &c->parts[t->source],
-                k ? t->tokens[k - 1] : x->backend->cfg->start_id, k, NULL };
+    for (int i = 0; i < n; rows += text[i++].rows) {
+        assert(text[i].source >= 0 && text[i].source < n_src);
+        assert(text[i].rows >= 0 && text[i].rows <= x->limits.max_len);
     }
-    if (p.n) decoder_run(&c->ws, NULL, &p);
-    c->n_rows = p.n;
+    assert(rows <= x->limits.rows);
+    c->has = want;
+    encode_forced(c, src, n_src);
+    c->n_rows = 0;
+    for (int i = 0; i < n;)
+        i += force_group(c, text + i, n - i, want);
     return ST_OK;
 }
 
@@ -307,6 +428,9 @@ static void cpu_executor_free(struct executor *x)
     crosskv_release(&c->forced);
     free(c->parts);
     free(c->rows);
+    free(c->start_slot);
+    free(c->started);
+    free(c->paths);
     mem_free(c->hidden);
     mem_free(c->ffn_in);
     mem_free(c->encoded);
@@ -329,10 +453,29 @@ static const struct executor_ops cpu_executor_ops = {
 
 static int max_of(int a, int b) { return a > b ? a : b; }
 
+/* What rows of start_id need. The slots are taken once. */
+static enum status alloc_starts(struct cpu_executor *c, struct err *e)
+{
+    const struct executor_limits *l = &c->x.limits;
+    size_t lanes = (size_t)l->lanes, width = (size_t)l->max_len + 1;
+
+    if (!c->before || !lanes) return ST_OK;
+    c->start_slot = calloc(lanes, sizeof *c->start_slot);
+    c->started = calloc(lanes, sizeof *c->started);
+    c->paths = calloc((size_t)l->rows * width, sizeof *c->paths);
+    if (!c->start_slot || !c->started || !c->paths)
+        return err_nomem(e, "a batch; try a smaller batch or beam");
+    for (size_t i = 0; i < lanes; i++) {
+        c->start_slot[i] = kvcache_take(&c->cache, -1);
+        assert(c->start_slot[i] >= 0);
+    }
+    return ST_OK;
+}
+
 static enum status cpu_executor_alloc(struct cpu_executor *c, struct err *e)
 {
     const struct executor_limits *l = &c->x.limits;
-    size_t n = (size_t)l->rows, few = (size_t)c->project_rows;
+    size_t n = (size_t)c->all_rows, few = (size_t)c->project_rows;
 
     c->blocks = linear_panels(&c->net->w->project);
     c->lanes = calloc((size_t)l->lanes + 1, sizeof *c->lanes);
@@ -351,7 +494,7 @@ static enum status cpu_executor_alloc(struct cpu_executor *c, struct err *e)
     if (c->lanes && c->parts && c->rows && c->hidden && c->ffn_in &&
         (c->encoded || l->slots) && c->cross && c->cross_scratch &&
         c->logits && c->block_max)
-        return ST_OK;
+        return alloc_starts(c, e);
     return err_nomem(e, "a batch; try a smaller batch or beam");
 }
 
@@ -360,12 +503,17 @@ static enum status cpu_executor_init(struct cpu_executor *c, struct err *e)
     const struct executor_limits *l = &c->x.limits;
     /* All sources of a forced pass together fit its rows. A source that is
      * encoded into a lane may be longer. */
-    int rows = l->slots ? max_of(l->rows, l->max_source) : l->rows;
+    int rows = l->slots ? max_of(c->all_rows, l->max_source) : c->all_rows;
+    int starts = c->before ? l->lanes : 0;
     enum status st = workspace_init(&c->ws, c->net, c->pool, rows,
-                                    max_of(l->max_source, l->max_len), e);
+                                    max_of(l->max_source,
+                                           l->max_len + c->before), e);
 
+    if (!st && l->slots > INT_MAX - starts)
+        st = err_set(e, ST_LIMIT, "a batch of %d slots is too large",
+                     l->slots);
     if (!st && l->slots)
-        st = kvcache_init(&c->cache, l->slots,
+        st = kvcache_init(&c->cache, l->slots + starts,
                           c->net->w->cfg.decoder_layers, c->net->d, e);
     if (!st) st = cpu_executor_alloc(c, e);
     if (!st && !l->slots) st = crosskv_init(&c->forced, c->net, l->rows, e);
@@ -391,6 +539,11 @@ static enum status cpu_executor_new(const struct backend *b,
     c->x = (struct executor){ &cpu_executor_ops, b, *l };
     c->net = cb->net;
     c->pool = pool;
+    c->before = b->cfg->target_prefix_id >= 0;
+    /* A lane gets one row of start_id. A forced pass has one for each text:
+     * mostly, there is room for all of them, and always for one. */
+    c->all_rows = l->rows + (!c->before ? 0 : l->slots ? l->lanes
+                                                       : l->rows / 8 + 1);
     c->project_rows = l->slots || l->rows < FORCED_PROJECT_ROWS
         ? l->rows : FORCED_PROJECT_ROWS;
     st = cpu_executor_init(c, e);
@@ -414,7 +567,8 @@ enum status cpu_backend_new(struct backend **out, const struct net *net,
     if (!c) return err_nomem(e, "model");
     c->net = net;
     c->b = (struct backend){ &cpu_backend_ops, &net->w->cfg, net->d,
-                             net->vocab, net->max_pos };
+                             net->vocab, net->max_pos -
+                             (net->w->cfg.target_prefix_id >= 0) };
     *out = &c->b;
     return ST_OK;
 }

@@ -264,8 +264,11 @@ static void store_keys(const struct layer_work *w)
 
         assert(r->path[r->pos] >= 0 && r->path[r->pos] < w->cache->used);
         assert(w->cache->refs[r->path[r->pos]] > 0);
+        /* A slot at position 1 may have no parent: see cpu_backend.c about
+         * start_id. */
         assert(w->cache->parent[r->path[r->pos]] ==
-               (r->pos ? r->path[r->pos - 1] : -1));
+                   (r->pos ? r->path[r->pos - 1] : -1) ||
+               (r->pos == 1 && w->cache->parent[r->path[r->pos]] < 0));
 
         memcpy(kvcache_keys(w->cache, w->layer) + at, qkv + d, bytes);
         memcpy(kvcache_values(w->cache, w->layer) + at, qkv + 2 * d, bytes);

@@ -39,7 +39,8 @@ struct crosskv crosskv_part(const struct crosskv *all, const struct net *net,
 enum { CROSS_QUERIES = 16 };
 
 struct decoder_row {
-    const struct crosskv *crosskv;  /* rows of one sentence are adjacent */
+    const struct crosskv *crosskv;  /* rows of one sentence should be adjacent:
+                                   it is faster */
     int32_t token;
     int pos;                    /* 0 for the start token */
     const int32_t *path;        /* [pos + 1] slots, its own last; NULL when

@@ -11,6 +11,8 @@
 #include "base/mem.h"
 
 struct forced_state {
+    int before;                 /* rows before row 0: start_id, if another
+                                   token is given after it */
     struct workspace ws;
     struct crosskv crosskv;
     struct decoder_row *rows;
@@ -21,10 +23,12 @@ static enum status state_init(struct forced_state *s, const struct net *net,
                               struct pool *pool, const struct forced *f,
                               struct err *e)
 {
-    int n = f->n_tgt + 1, most = n > f->n_src ? n : f->n_src;
+    int before = net->w->cfg.target_prefix_id >= 0;
+    int n = f->n_tgt + 1 + before, most = n > f->n_src ? n : f->n_src;
     enum status st;
 
     memset(s, 0, sizeof *s);
+    s->before = before;
     st = workspace_init(&s->ws, net, pool, most, most, e);
     if (!st) st = crosskv_init(&s->crosskv, net, f->n_src, e);
     if (st) return st;
@@ -48,12 +52,14 @@ static void state_release(struct forced_state *s)
 
 static void run_decoder(struct forced_state *s, const struct forced *f)
 {
-    struct decoder_pass p = { .rows = s->rows, .n = f->n_tgt + 1,
+    const struct config *c = &s->ws.net->w->cfg;
+    struct decoder_pass p = { .rows = s->rows, .n = s->before + f->n_tgt + 1,
         .hidden = s->hidden, .probe = f->dec_probe, .user = f->user };
 
+    s->rows[0] = (struct decoder_row){ &s->crosskv, c->start_id, 0, NULL };
     for (int t = 0; t <= f->n_tgt; t++)
-        s->rows[t] = (struct decoder_row){ &s->crosskv,
-            t ? f->tgt[t - 1] : s->ws.net->w->cfg.start_id, t, NULL };
+        s->rows[s->before + t] = (struct decoder_row){ &s->crosskv,
+            t ? f->tgt[t - 1] : config_first_token(c), s->before + t, NULL };
     decoder_run(&s->ws, NULL, &p);
 }
 
@@ -63,7 +69,8 @@ static void project(struct forced_state *s, const struct forced *f, int t)
     int32_t want = t < f->n_tgt ? f->tgt[t] : net->w->cfg.eos_id;
     struct row_stats st;
 
-    decoder_logits(&s->ws, s->hidden + (size_t)t * s->ws.ld, 1, s->logits);
+    decoder_logits(&s->ws, s->hidden + (size_t)(s->before + t) * s->ws.ld, 1,
+                   s->logits);
     net->k->row_stats(s->logits, net->vocab, s->block_max, &st);
     if (f->logprob)
         f->logprob[t] = s->logits[want] - st.max - logf(st.sum);
@@ -78,7 +85,8 @@ enum status forced_run(const struct net *net, struct pool *pool,
     enum status st;
 
     assert(f->n_src > 0 && f->n_tgt >= 0);
-    if (f->n_src > net->max_pos || f->n_tgt >= net->max_pos)
+    if (f->n_src > net->max_pos ||
+        f->n_tgt >= net->max_pos - (net->w->cfg.target_prefix_id >= 0))
         return err_set(e, ST_LIMIT, "a text of more than %d pieces cannot be "
                        "scored by this model", net->max_pos - 1);
     st = state_init(&s, net, pool, f, e);
@@ -90,7 +98,7 @@ enum status forced_run(const struct net *net, struct pool *pool,
             project(&s, f, t);
         for (int t = 0; t <= f->n_tgt && f->hidden; t++)
             memcpy(f->hidden + (size_t)t * (size_t)net->d,
-                   s.hidden + (size_t)t * s.ws.ld,
+                   s.hidden + (size_t)(s.before + t) * s.ws.ld,
                    (size_t)net->d * sizeof(float));
     }
     state_release(&s);

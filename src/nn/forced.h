@@ -1,7 +1,8 @@
 /* forced.h - score a known translation by teacher forcing (method 0.3).
  *
  * All tokens of the target go through the decoder in one pass. Row t has seen
- * the start token and y_1 .. y_t, and predicts y_{t+1}. */
+ * the start token, the target_prefix_id of the model if it has one, and y_1 ..
+ * y_t, and predicts y_{t+1}. */
 #ifndef NN_FORCED_H
 #define NN_FORCED_H
 

@@ -217,14 +217,15 @@ static int next_idle_lane(const struct batch *b, int at)
     return at;
 }
 
-/* Make the state after the start token. The mixer may guess the first tokens of
+/* Make the state after the first token. The mixer may guess the first tokens of
  * the translation. */
 static void begin_states(struct batch *b, struct lane *l)
 {
     struct mixer *m = l->job->mixer;
     struct state *s;
 
-    l->hyp_state[0] = states_new(&l->states, -1, b->backend->cfg->start_id);
+    l->hyp_state[0] = states_new(&l->states, -1,
+                                 config_first_token(b->backend->cfg));
     assert(l->hyp_state[0] >= 0);
     s = &l->states.at[l->hyp_state[0]];
     l->path[0] = s->slot;
@@ -370,7 +371,8 @@ static int add_final_rows(struct batch *b, struct lane *l,
         /* Each slot stays for its successor; the last one is held. */
         if (pos) b->x->ops->slot_drop(b->x, path[pos - 1]);
         b->rows[n] = (struct pass_row){ lane_index(b, l),
-            pos ? h->tokens[pos - 1] : b->backend->cfg->start_id, pos, path };
+            pos ? h->tokens[pos - 1] : config_first_token(b->backend->cfg),
+            pos, path };
     }
     return n;
 }

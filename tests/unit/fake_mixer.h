@@ -79,7 +79,8 @@ static inline enum status fake_remember(struct fake_mixer *f,
                      f->n_seen < (int)COUNT(f->seen)))
         return st;
     CHECK_INT(mixer_last_tokens(in, i, s.tokens, FAKE_LEN), s.n);
-    CHECK_INT(in->slot_token[in->path[i][0]], in->x->backend->cfg->start_id);
+    CHECK_INT(in->slot_token[in->path[i][0]],
+              config_first_token(in->x->backend->cfg));
     if (s.n) {
         before = fake_row_of(f, in->path[i][s.n - 1]);
         if (CHECK(before && before->n == s.n - 1))

@@ -611,7 +611,7 @@ static inline enum status toy_backend_new(struct backend **out, int fail_after,
                               .max_positions = TOY_MAX_POS, .pad_id = 0,
                               .unk_id = 1, .bos_id = 2, .eos_id = 3,
                               .start_id = 2, .suffix_id = 3,
-                              .prefix_id = -1 };
+                              .prefix_id = -1, .target_prefix_id = -1 };
     for (int v = 0; v < TOY_VOCAB; v++)
         for (int i = 0; i < TOY_D; i++)
             b->table[v][i] = toy_number(toy_hash(3, (uint64_t)v / 2), i);
