@@ -106,12 +106,19 @@ static int mixture_index(const struct mixture *m, int32_t token)
     return -1;
 }
 
-/* Whether a token may not occur at this position: padding and BOS never, EOS
- * not as the first token. (EOS may have the same id as padding or BOS.) */
-static bool token_barred(const struct batch *b, int pos, int32_t id)
+/* The bias of a token that must never come out is -1e9. No other logit is near
+ * that. */
+#define BARRED_LOGIT (-1e8f)
+
+/* Whether a token may not occur at this position: padding, BOS and tokens with
+ * the bias -1e9 never, EOS not as the first token. (EOS may have the same id as
+ * padding or BOS.) */
+static bool token_barred(const struct batch *b, int pos, int32_t id,
+                         float logit)
 {
     const struct config *c = b->backend->cfg;
 
+    if (logit < BARRED_LOGIT) return true;
     if (id == c->eos_id) return pos == 0;
     return id == c->pad_id || id == c->bos_id;
 }
@@ -145,10 +152,10 @@ static void add_best_tokens(struct batch *b, const struct lane *l, int row)
     int width = beam_width(&l->beam), allowed = 0, pos = b->row_pos[row];
 
     for (int j = 0; j < m->n; j++)
-        if (!token_barred(b, pos, m->token[j]))
+        if (!token_barred(b, pos, m->token[j], p->listed_logit[j]))
             add_continuation(b, row, m->token[j], p->listed_logit[j], j);
     for (int j = 0; j < p->n_found && allowed < width; j++) {
-        if (token_barred(b, pos, p->best[j].token)) continue;
+        if (token_barred(b, pos, p->best[j].token, p->best[j].logit)) continue;
         allowed++;
         if (mixture_index(m, p->best[j].token) >= 0) continue;
         add_continuation(b, row, p->best[j].token, p->best[j].logit, -1);
