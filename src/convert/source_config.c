@@ -20,7 +20,8 @@ enum json_kind { K_INT, K_REAL, K_BOOL, K_WORD, K_STRING, K_ONE_ID, K_IGNORED };
 /* The words for the values of an enum, in the order of the values. */
 static const char *const norm_words[] = { "pre", "post", NULL };
 static const char *const position_words[] = {
-    "sinusoidal-halves", "sinusoidal-interleaved", "learned", NULL
+    "sinusoidal-halves", "sinusoidal-interleaved", "learned",
+    "sinusoidal-halves-hf", NULL
 };
 static const char *const activation_words[] = {
     "none", "relu", "gelu", "silu", NULL

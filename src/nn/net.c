@@ -9,6 +9,19 @@
 
 #include "base/mem.h"
 
+/* Row p of the table of Hugging Face's Marian models: [sin | cos], with the
+ * frequencies of the original paper. Computed in f64, as they do. */
+static void sinusoid_row_hf(float *row, int p, int d)
+{
+    int half = d / 2;
+
+    for (int i = 0; i < half; i++) {
+        double angle = p / pow(10000, (double)i / half);
+        row[i] = (float)sin(angle);
+        row[half + i] = (float)cos(angle);
+    }
+}
+
 /* Row p of a sinusoid table: [sin | cos] (fairseq, Tensor2Tensor, Marian) or
  * sin, cos, sin, cos, ... (the original paper). Computed in f32, as the
  * training programs do. */
@@ -16,6 +29,10 @@ static void sinusoid_row(float *row, int p, int d, enum positions kind)
 {
     int half = d / 2;
 
+    if (kind == POS_HALVES_HF) {
+        sinusoid_row_hf(row, p, d);
+        return;
+    }
     for (int i = 0; i < half; i++) {
         float step = kind == POS_HALVES ? (float)i / (float)(half - 1)
                                         : (float)(2 * i) / (float)d;

@@ -231,6 +231,9 @@ static inline double naive_position(const struct naive *m, const char *side,
         double a = p / pow(10000, (double)(i / 2 * 2) / d);
         return i % 2 ? cos(a) : sin(a);
     }
+    if (!strcmp(m->o->pos, "sinusoidal-halves-hf"))
+        return i < half ? sin(p / pow(10000, (double)i / half))
+                        : cos(p / pow(10000, (double)(i - half) / half));
     return i < half ? sin(p / pow(10000, (double)i / (half - 1)))
                     : cos(p / pow(10000, (double)(i - half) / (half - 1)));
 }

@@ -19,6 +19,7 @@ struct arch {
 
 #define HALVES "sinusoidal-halves"
 #define INTER "sinusoidal-interleaved"
+#define HALVES_HF "sinusoidal-halves-hf"
 
 static const struct arch archs[] = {
     { "the shipped kind", 32, 4, 64, 64, 2, 2, false, true, "relu", HALVES, 0,
@@ -27,6 +28,8 @@ static const struct arch archs[] = {
       false, false },
     { "Marian", 32, 2, 64, 64, 2, 1, true, false, "silu", HALVES, 0, false,
       true, false },
+    { "Marian of Hugging Face", 32, 2, 64, 64, 1, 2, true, false, "silu",
+      HALVES_HF, 0, false, true, false },
     { "M2M", 48, 4, 96, 96, 2, 2, false, true, "relu", HALVES, 2, false,
       false, false },
     { "interleaved, gelu", 32, 4, 64, 64, 1, 2, false, true, "gelu", INTER, 0,
@@ -205,7 +208,7 @@ TEST(int8_is_roughly_the_plain_transformer) { check_all(DT_I8, 0.5); }
  * changes the result by far more than they allow. */
 TEST(every_switch_matters)
 {
-    struct arch a = archs[0], b[8];
+    struct arch a = archs[0], b[9];
     struct tiny o = tiny_of(&a, 3);
     struct tiny_net t;
 
@@ -218,6 +221,7 @@ TEST(every_switch_matters)
     b[5].final_norm = false;
     b[6].heads = 2;
     b[7].pos = INTER, b[7].offset = 2;
+    b[8].pos = HALVES_HF;
     REQUIRE(tiny_net_open(&t, &o, DT_F32, NULL));
     for (size_t i = 0; i < COUNT(b); i++) {
         struct tiny other = tiny_of(&b[i], 3);

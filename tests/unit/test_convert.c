@@ -168,7 +168,7 @@ TEST(convert_keeps_the_weights)
         CHECK_INT(w->cfg.suffix_id, 3);
         CHECK_INT(w->cfg.prefix_id, -1);
         CHECK_INT(w->cfg.attention_layer, 0);
-        CHECK_INT(subword_size(w->subword), TINY_PIECES);
+        CHECK_INT(subword_size(w->src_subword), TINY_PIECES);
         CHECK_STR(w->cfg.source_lang, "xx");
         weights_close(w);
     }
@@ -462,7 +462,7 @@ TEST(convert_refuses_other_words_in_a_config)
     REFUSED(o.act = "tanh", f, "\"activation\" should be none, relu, gelu or "
             "silu");
     REFUSED(o.pos = "rotary", f, "\"positions\" should be sinusoidal-halves, "
-            "sinusoidal-interleaved or learned");
+            "sinusoidal-interleaved, learned or sinusoidal-halves-hf");
     REFUSED(o.heads = 5, f, "multiple of heads");
     REFUSED(o.enc_layers = 0, f, "encoder_layers=0");
     put("config.json", "[1]", 3);
@@ -687,7 +687,7 @@ TEST(convert_the_shared_model)
         REQUIRE_OK(weights_open(&w, out, &e), &e);
         CHECK_INT(w->cfg.d_model, 512);
         CHECK_INT(w->cfg.encoder_layers, 6);
-        CHECK_INT(subword_size(w->subword), 16000);
+        CHECK_INT(subword_size(w->src_subword), 16000);
         CHECK(w->src_emb.w == w->project.w);
         check_layers(w, folder);
         check_rows(&w->project, 0, folder, "emb.weight");
