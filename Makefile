@@ -59,7 +59,7 @@ ALLCFLAGS = -std=c17 -D_GNU_SOURCE $(WARN) $(OPT) -g -fPIC -pthread \
             -DSKMT_VERSION_TEXT='"$(VERSION)"' $(if $(PARANOID),-DPARANOID) \
             $(CPPFLAGS) $(CFLAGS)
 INC      = -Isrc -Iinclude
-LIBS     = -lsqlite3 -lexpat -lz -llzma -lzstd -lzip -ljansson -lyaml -lutf8proc -lm -pthread
+LIBS     = -lsqlite3 -lexpat -lz -llzma -lzstd -ljansson -lyaml -lutf8proc -lm -pthread
 # Only the program uses these: the line editor of skmt learn, and the server.
 APP_LIBS = $(shell pkg-config --libs libedit) $(SERVER_LIBS)
 SERVER_LIBS = $(shell pkg-config --libs libmicrohttpd)

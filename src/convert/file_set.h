@@ -1,7 +1,7 @@
 /* file_set.h - the files of a model: a folder, or a zip archive of one.
  *
- * A zip archive (OPUS-MT, .argosmodel, PyTorch, npz) is read with libzip, and
- * nothing is unpacked to the disk. What zip_archive.h refuses is refused. If
+ * A zip archive (OPUS-MT, .argosmodel, PyTorch, npz) is read in place: nothing
+ * is unpacked to the disk. What zip_archive.h refuses is refused. If
  * all files are in one subfolder, it is left out of the names; and so on for
  * the folder inside it.
  *

@@ -1,10 +1,12 @@
-/* zip_archive.h - the entries of a zip archive in a stream, read with libzip.
+/* zip_archive.h - the entries of a zip archive in a stream.
+ *
+ * We read the directory ourselves: Debian has libzip, but no static one, and a
+ * program can link this library statically.
  *
  * Refused are: entries that are encrypted, whose names are absolute or empty,
- * contain ".." or control characters, or occur twice, and archives whose
- * entries together have more bytes than the archive, so that they must overlap
- * (libzip reads a NUL in a name as a blank). Folders and symbolic links are
- * left out. */
+ * contain ".." or control characters, or occur twice, that overlap one another
+ * or the directory, or whose size is impossible for their packed bytes. Folders
+ * and symbolic links are left out. */
 #ifndef CONVERT_ZIP_ARCHIVE_H
 #define CONVERT_ZIP_ARCHIVE_H
 

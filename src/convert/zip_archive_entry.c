@@ -1,11 +1,9 @@
 /* zip_archive_entry.c - the bytes of an entry of a zip archive, at any place.
  *
- * libzip gives the packed bytes, which can be read at any offset. We inflate
- * them ourselves, because libzip could go back only by starting again: a model
- * in an archive is read in the order of the converter, not in that of the file.
- * While an entry is inflated for the first time, we note places between two
- * deflate blocks, with the 32 KiB before each, and start again from the nearest
- * one.
+ * A model in an archive is read in the order of the converter, not in that of
+ * the file. While an entry is inflated for the first time, we note places
+ * between two deflate blocks, with the 32 KiB before each, and start again from
+ * the nearest one.
  *
  * Invariants: `checked` bytes from the start have been read once, and crc is
  * their checksum. Reading beyond `checked` reads all bytes up to there. When
@@ -17,9 +15,11 @@
 #include <zlib.h>
 
 #include "base/invariant.h"
+#include "base/load_le.h"
 #include "base/strbuf.h"
 #include "convert/zip_archive_internal.h"
 
+#define LOCAL_SIGN 0x04034b50
 #define BLOCK 65536
 #define WINDOW 32768            /* how far back deflate can refer */
 #define MAX_PLACES 512
@@ -39,8 +39,8 @@ struct zip_stream {
     struct file_stream base;
     struct zip_archive *archive;
     const struct zip_entry *facts;
-    zip_file_t *raw;            /* the packed bytes */
-    uint64_t raw_at;            /* its position */
+    uint64_t packed;            /* where the packed bytes are in the archive */
+    uint64_t raw_at;            /* the next packed byte to read */
 
     uint64_t checked;
     uint32_t crc;
@@ -66,33 +66,16 @@ static enum status zip_stream_bad(struct zip_stream *s, const char *what,
 
 /* ---- packed bytes ---- */
 
-static enum status raw_seek(struct zip_stream *s, uint64_t at, struct err *e)
-{
-    if (at == s->raw_at) return ST_OK;
-    if (zip_fseek(s->raw, (zip_int64_t)at, SEEK_SET))
-        return zip_archive_error(s->archive, s->base.name,
-                                 zip_file_get_error(s->raw), e);
-    s->raw_at = at;
-    return ST_OK;
-}
-
 static enum status raw_read(struct zip_stream *s, void *out, size_t n,
                             struct err *e)
 {
-    uint8_t *p = out;
+    enum status st;
 
-    while (n) {
-        zip_int64_t k = zip_fread(s->raw, p, n);
-
-        if (k < 0)
-            return zip_archive_error(s->archive, s->base.name,
-                                     zip_file_get_error(s->raw), e);
-        if (!k) return zip_stream_bad(s, "the entry ends too early", e);
-        p += k;
-        n -= (size_t)k;
-        s->raw_at += (uint64_t)k;
-    }
-    return ST_OK;
+    if (n > s->facts->packed - s->raw_at)
+        return zip_stream_bad(s, "the entry ends too early", e);
+    st = file_stream_read(s->archive->in, s->packed + s->raw_at, out, n, e);
+    if (!st) s->raw_at += n;
+    return st;
 }
 
 /* ---- inflating ---- */
@@ -185,13 +168,17 @@ static enum status restart(struct zip_stream *s, uint64_t at, struct err *e)
     inflateReset(&s->z);
     s->z.avail_in = 0;
     s->out_at = p ? p->out : 0;
-    if (!p) return raw_seek(s, 0, e);
+    s->raw_at = 0;
+    if (!p) return ST_OK;
     assert(p->in > 0 || !p->bits);
-    st = raw_seek(s, p->in - (p->bits > 0), e);
-    if (!st && p->bits && !(st = raw_read(s, &byte, 1, e)))
+    s->raw_at = p->in - (p->bits > 0);
+    if (p->bits) {
+        st = raw_read(s, &byte, 1, e);
+        if (st) return st;
         inflatePrime(&s->z, p->bits, byte >> (8 - p->bits));
-    if (!st) inflateSetDictionary(&s->z, p->window, p->n);
-    return st;
+    }
+    inflateSetDictionary(&s->z, p->window, p->n);
+    return ST_OK;
 }
 
 /* Whether a place is nearer than z itself, for reading at `at`. */
@@ -246,11 +233,9 @@ static enum status check_inflated(struct zip_stream *s, struct err *e)
 static enum status fetch(struct zip_stream *s, uint64_t at, uint8_t *out,
                          size_t n, struct err *e)
 {
-    enum status st;
-
-    if (s->facts->method == ZIP_CM_DEFLATE) return inflate_at(s, at, out, n, e);
-    st = raw_seek(s, at, e);
-    return st ? st : raw_read(s, out, n, e);
+    if (s->facts->method == ZIP_DEFLATED) return inflate_at(s, at, out, n, e);
+    s->raw_at = at;
+    return raw_read(s, out, n, e);
 }
 
 static enum status check_end(struct zip_stream *s, struct err *e)
@@ -258,7 +243,7 @@ static enum status check_end(struct zip_stream *s, struct err *e)
     enum status st = ST_OK;
 
     assert(s->checked == s->facts->size);
-    if (s->facts->method == ZIP_CM_DEFLATE) st = check_inflated(s, e);
+    if (s->facts->method == ZIP_DEFLATED) st = check_inflated(s, e);
     if (!st && s->crc != s->facts->crc)
         st = zip_stream_bad(s, "its checksum is wrong", e);
     return st;
@@ -303,7 +288,6 @@ static void zip_stream_close(struct file_stream *f)
     if (s->inflating) inflateEnd(&s->z);
     for (int i = 0; i < s->n_places; i++) free(s->places[i].window);
     free(s->places);
-    if (s->raw) zip_fclose(s->raw);
     free(s->base.name);
     free(s);
 }
@@ -312,6 +296,25 @@ static const struct file_stream_ops zip_stream_ops = {
     .read = zip_stream_read,
     .close = zip_stream_close,
 };
+
+/* The name and an extra field, which need not be those of the directory, lie
+ * between the local header and the packed bytes. */
+static enum status find_packed(struct zip_stream *s, struct err *e)
+{
+    const struct zip_entry *z = s->facts;
+    uint8_t b[ZIP_LOCAL_HEADER];
+    enum status st;
+
+    assert(z->end - z->header >= sizeof b);
+    st = file_stream_read(s->archive->in, z->header, b, sizeof b, e);
+    if (st) return st;
+    if (load_u32(b) != LOCAL_SIGN)
+        return zip_stream_bad(s, "its local header is missing", e);
+    s->packed = z->header + sizeof b + load_u16(b + 26) + load_u16(b + 28);
+    if (s->packed > z->end || z->end - s->packed < z->packed)
+        return zip_stream_bad(s, "it overlaps the next entry", e);
+    return ST_OK;
+}
 
 static char *entry_title(const struct zip_archive *a, const char *entry)
 {
@@ -342,12 +345,12 @@ enum status zip_archive_entry_open(struct file_stream **out,
     s->span = FIRST_SPAN;
     if (!s->base.name)
         st = err_nomem(e, z->name);
-    else if (z->method != ZIP_CM_STORE && z->method != ZIP_CM_DEFLATE)
+    else if (z->method != ZIP_STORED && z->method != ZIP_DEFLATED)
         st = err_set(e, ST_FORMAT, "%s: compressed with method %d; only "
                      "stored (0) and deflated (8) entries can be read",
                      s->base.name, z->method);
-    else if (!(s->raw = zip_fopen_index(a->zip, z->index, ZIP_FL_COMPRESSED)))
-        st = zip_archive_error(a, s->base.name, zip_get_error(a->zip), e);
+    else
+        st = find_packed(s, e);
     /* An entry without bytes is verified now. */
     if (!st && !z->size) st = check_end(s, e);
     if (st) zip_stream_close(&s->base);

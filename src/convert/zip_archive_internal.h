@@ -2,31 +2,30 @@
 #ifndef CONVERT_ZIP_ARCHIVE_INTERNAL_H
 #define CONVERT_ZIP_ARCHIVE_INTERNAL_H
 
-#include <zip.h>
-
 #include "convert/zip_archive.h"
+
+enum zip_method { ZIP_STORED = 0, ZIP_DEFLATED = 8 };
+
+#define ZIP_LOCAL_HEADER 30     /* bytes before the name of an entry */
 
 struct zip_entry {
     char *name;
-    uint64_t index;             /* of libzip */
+    uint64_t header;            /* where its local header is */
+    uint64_t end;               /* where the next header is: its bytes end
+                                   there or before */
     uint64_t size, packed;
     uint32_t crc;
-    int method;                 /* ZIP_CM_STORE, ZIP_CM_DEFLATE, .. */
+    int method;                 /* enum zip_method, or another number */
 };
 
 struct zip_archive {
-    struct file_stream *in;     /* what libzip reads */
-    uint64_t at;                /* libzip's position in it */
-    struct err why;             /* why the stream could not be read; no message:
-                                   it could */
-    zip_error_t error;          /* the same for libzip */
-    zip_t *zip;
+    struct file_stream *in;
     struct zip_entry *entries;  /* [n] */
     int n;
 };
 
-/* Report an error of libzip. A failure of the stream below it counts more. */
-enum status zip_archive_error(struct zip_archive *a, const char *name,
-                              zip_error_t *error, struct err *e);
+/* Fill in the entries from the directory at the end of the stream. On failure
+ * the entries so far remain, for zip_archive_close(). */
+enum status zip_directory_read(struct zip_archive *a, struct err *e);
 
 #endif

@@ -17,7 +17,7 @@ Everything that is declared is exported.
 The library depends only on these libraries, and it does not print, exit or
 handle signals.
 
-  $ readelf -d "$BUILD/libskmt.so" | grep -o 'NEEDED.*\[.*\]' | grep -v 'libsqlite3\|libexpat\|libz\.\|liblzma\|libzstd\|libzip\|libjansson\|libyaml\|libutf8proc\|libm\.\|libc\.\|ld-linux'
+  $ readelf -d "$BUILD/libskmt.so" | grep -o 'NEEDED.*\[.*\]' | grep -v 'libsqlite3\|libexpat\|libz\.\|liblzma\|libzstd\|libjansson\|libyaml\|libutf8proc\|libm\.\|libc\.\|ld-linux'
   [1]
   $ nm -D --undefined-only "$BUILD/libskmt.so" | awk '{ print $2 }' | sed 's/@.*//' | grep -x 'printf\|puts\|putchar\|exit\|_exit\|abort\|perror\|signal\|sigaction'
   [1]
