@@ -251,6 +251,29 @@ SKMT_API const char *skmt_model_get(const skmt_model *model,
 SKMT_API const char *skmt_isa(void);
 SKMT_API const char *skmt_cpu(void);
 
+/* ---- codes of languages ---------------------------------------------- */
+
+/* Models, memories and files write the code of a language in many ways. These
+ * functions read all of them: "de", "DE", "de-AT", "de_DE.UTF-8", "deu", "ger",
+ * "deu_Latn" and ">>deu<<" are German. A code of several languages or none,
+ * such as "mul", "und" or "", is an unknown language. */
+
+/* Whether two codes may mean the same language. Regions do not count. Scripts
+ * do: "zh-Hans" does not fit "zh-TW". A language that includes another fits it:
+ * "no" and "nb". An unknown language fits every other. */
+SKMT_API int skmt_language_fits(const char *a, const char *b);
+/* The code of ISO 639-1, or 639-3 if there is none: "deu_Latn": "de". NULL if
+ * the library does not know the language. The string is static. */
+SKMT_API const char *skmt_language_code(const char *written);
+/* The English name, such as "German"; `written` itself if the library does not
+ * know the language. */
+SKMT_API const char *skmt_language_name(const char *written);
+/* Write the code as other programs expect it (BCP 47): "deu_Latn": "de",
+ * "pt_br": "pt-BR", "zho_Hant": "zh-Hant". Needs at most 16 bytes. Returns 0,
+ * with "" or a part of the code in `out`, if the language is unknown or the
+ * code does not fit; else 1. */
+SKMT_API int skmt_language_tag(const char *written, char *out, size_t size);
+
 /* ---- translating one text -------------------------------------------- */
 
 /* Translate a text with the default options. Returns NULL on error. Free the

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -85,18 +84,6 @@ static skmt_status account_check_name(const struct account *a,
                          "there is no memory \"%.120s\"", name);
 }
 
-/* Whether two codes are of different languages. Region and script do not
- * count, and an unknown language fits every other. */
-static bool other_language(const char *a, const char *b)
-{
-    size_t n, m;
-
-    if (!a || !a[0] || !b || !b[0]) return false;
-    n = strcspn(a, "-_");
-    m = strcspn(b, "-_");
-    return n != m || strncasecmp(a, b, n);
-}
-
 /* The names of the memories that a list of the file has, chosen by `fits`. The
  * strings belong to the list. */
 struct memory_names { char **list; int n, cap; bool left_out, failed; };
@@ -138,8 +125,9 @@ static skmt_status usable_names(struct account *a, skmt_tm *tm,
         st = skmt_tm_get_settings(tm, i, &info, err);
         if (st == SKMT_ERR_ARGUMENT) return SKMT_OK;    /* dropped just now */
         if (st) break;
-        if (may_use(a, info.name) && !other_language(source, info.source_lang)
-            && !other_language(target, info.target_lang))
+        if (may_use(a, info.name)
+            && skmt_language_fits(source, info.source_lang)
+            && skmt_language_fits(target, info.target_lang))
             names_add(out, info.name);
         else out->left_out = true;
     }

@@ -55,8 +55,8 @@ static bool apertium_pair(struct call *c, const char **source,
     if (bar && bar - written < (int)sizeof first) {
         memcpy(first, written, (size_t)(bar - written));
         first[bar - written] = '\0';
-        *source = language_code(first);
-        *target = language_code(bar + 1);
+        *source = skmt_language_code(first);
+        *target = skmt_language_code(bar + 1);
     }
     if (*source && *target &&
         language_is_served(call_server(c), *source, *target))

@@ -96,8 +96,8 @@ static bool deepl_pair(struct call *c, const struct text_list *texts,
                         "Parameter 'target_lang' not specified");
         return false;
     }
-    w->target = language_code(target);
-    w->source = source && *source ? language_code(source) : NULL;
+    w->target = skmt_language_code(target);
+    w->source = source && *source ? skmt_language_code(source) : NULL;
     if (text_list_is_probe(c, texts, w->source, w->target)) return true;
     if (!w->target || !language_is_target(s, w->target)) {
         deepl_refuse(c, "target_lang");
@@ -285,7 +285,7 @@ static void add_target(json_t *list, const char *code)
         found = true;
     }
     if (!found)
-        add_entry(list, upper(out, sizeof out, code), language_name(code),
+        add_entry(list, upper(out, sizeof out, code), skmt_language_name(code),
                   true);
 }
 
@@ -303,7 +303,7 @@ static void deepl_languages(struct call *c)
         language_pair(call_server(c), i, &source, &target);
         if (targets) add_target(list, target);
         else add_entry(list, upper(out, sizeof out, source),
-                       language_name(source), false);
+                       skmt_language_name(source), false);
     }
     deepl_reply(c, list);
 }

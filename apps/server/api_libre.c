@@ -82,8 +82,7 @@ bool libre_is_word(const char *s)
 const char *libre_language(struct call *c, const char *written)
 {
     const struct server *s = call_server(c);
-    const char *code = !strcmp(written, "pb") ? "pt"
-                     : !strcmp(written, "zt") ? "zh" : language_code(written);
+    const char *code = skmt_language_code(written);
 
     if (code && (language_is_source(s, code) || language_is_target(s, code)))
         return code;
@@ -97,8 +96,8 @@ bool libre_pair(struct call *c, const char *source, const char *target)
     if (language_is_served(call_server(c), source, target))
         return true;
     call_fail(c, FAIL_LANGUAGE, "%s (%s) is not available as a target language "
-              "from %s (%s)", language_name(target), target,
-              language_name(source), source);
+              "from %s (%s)", skmt_language_name(target), target,
+              skmt_language_name(source), source);
     return false;
 }
 
@@ -140,7 +139,7 @@ static void libre_languages(struct call *c)
     for (i = 0; list && i < n; i++)
         json_array_append_new(list,
             json_pack("{s:s, s:s, s:o}", "code", codes[i],
-                      "name", language_name(codes[i]),
+                      "name", skmt_language_name(codes[i]),
                       "targets", libre_targets(s, codes[i])));
     call_reply_json(c, 200, list);
 }
@@ -213,7 +212,8 @@ static void libre_settings(struct call *c)
                   "suggestions", stores, "filesTranslation", 0,
                   "supportedFilesFormat", "language",
                   "source", "code", "auto", "name", "Auto Detect",
-                  "target", "code", target, "name", language_name(target)));
+                  "target", "code", target,
+                  "name", skmt_language_name(target)));
 }
 
 static void libre_health(struct call *c)
@@ -240,7 +240,7 @@ static const char *suggest_source(struct call *c, const char *written,
             return source;
     }
     call_fail(c, FAIL_LANGUAGE, "%s (%s) is not available as a target language",
-              language_name(target), target);
+              skmt_language_name(target), target);
     return NULL;
 }
 

@@ -40,8 +40,8 @@ static void opuscat_reply_text(struct call *c, const char *text)
 static bool opuscat_pair(struct call *c, const char **source,
                          const char **target)
 {
-    *source = language_code(call_arg(c, "srcLangCode"));
-    *target = language_code(call_arg(c, "trgLangCode"));
+    *source = skmt_language_code(call_arg(c, "srcLangCode"));
+    *target = skmt_language_code(call_arg(c, "trgLangCode"));
     if (*source && *target &&
         language_is_served(call_server(c), *source, *target))
         return true;

@@ -120,9 +120,9 @@ static void page_put_pairs(struct textbuf *t, const struct server *s,
         snprintf(value, sizeof value, "%s-%s", source, target);
         textbuf_addf(t, "<option value=\"%s\"%s>", value,
                      chosen && !strcmp(value, chosen) ? " selected" : "");
-        page_escape(t, language_name(source));
+        page_escape(t, skmt_language_name(source));
         textbuf_adds(t, " \xE2\x86\x92 ");
-        page_escape(t, language_name(target));
+        page_escape(t, skmt_language_name(target));
         textbuf_adds(t, "</option>");
     }
 }

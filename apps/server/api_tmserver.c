@@ -39,8 +39,8 @@ static void tmserver_fail(struct call *c, const struct failure *f)
 /* The model of the languages in the path; NULL if the pair is not served. */
 static const struct served_model *tmserver_model(struct call *c)
 {
-    const char *source = language_code(call_path_part(c, "src"));
-    const char *target = language_code(call_path_part(c, "tgt"));
+    const char *source = skmt_language_code(call_path_part(c, "src"));
+    const char *target = skmt_language_code(call_path_part(c, "tgt"));
 
     return source && target
                ? models_find(call_server(c)->models, source, target) : NULL;
@@ -87,13 +87,8 @@ struct lookup {
 /* Whether a stored pair is of these languages, or of unknown ones. */
 static bool fits_model(const skmt_pair *p, const struct served_model *m)
 {
-    const char *source = p->source_lang[0] ? language_code(p->source_lang)
-                                           : m->source;
-    const char *target = p->target_lang[0] ? language_code(p->target_lang)
-                                           : m->target;
-
-    return source && target && !strcmp(source, m->source) &&
-           !strcmp(target, m->target);
+    return skmt_language_fits(p->source_lang, m->source) &&
+           skmt_language_fits(p->target_lang, m->target);
 }
 
 static json_t *lookup_json(const struct lookup *x, const skmt_matches *found)

@@ -10,7 +10,7 @@
 
 struct detector;                /* opaque */
 
-/* codes [n]: codes of ISO 639 as language_code returns them. They are not
+/* codes [n]: codes of ISO 639 as skmt_language_code returns them. They are not
  * copied. */
 skmt_status detector_new(struct detector **out, const char *const *codes,
                          int n, skmt_error *err);

@@ -1,19 +1,11 @@
-/* languages.h - codes and names of languages, the pairs that are served, and
- * the language of a text. */
+/* languages.h - the pairs of languages that are served, and the language of a
+ * text. Languages are given by the codes of skmt_language_code. */
 #ifndef SERVER_LANGUAGES_H
 #define SERVER_LANGUAGES_H
 
 #include <stdbool.h>
 
 struct server;
-
-/* The code of ISO 639-1, or 639-3 if there is none, in lower case, of a code
- * that a client wrote: any case, "_" or "-", region and script ignored, codes
- * of ISO 639-2 and 639-3 too ("de_DE", "DE", "deu", "ger": "de"). NULL if it
- * is no code of a language. The string is static. */
-const char *language_code(const char *written);
-/* The English name, such as "German". The code itself if it has none. */
-const char *language_name(const char *code);
 
 /* The languages that are served. A pair is (source, target); the strings are
  * static. */

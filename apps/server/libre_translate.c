@@ -90,7 +90,7 @@ static bool libre_read_languages(struct call *c, struct libre_call *x)
     if (x->source || language_is_target(call_server(c), x->target))
         return true;
     call_fail(c, FAIL_LANGUAGE, "%s (%s) is not available as a target language",
-              language_name(x->target), x->target);
+              skmt_language_name(x->target), x->target);
     return false;
 }
 

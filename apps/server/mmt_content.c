@@ -54,8 +54,7 @@ static bool required(struct call *c, const char *argument, const char **out)
     return false;
 }
 
-/* Reads the pair of a call. A memory does not know its languages, so a pair of
- * other languages than those that are served would disturb translations. */
+/* Reads the pair of a call. Its languages must be served. */
 static bool read_correction(struct call *c, struct correction *x)
 {
     memset(x, 0, sizeof *x);
@@ -73,9 +72,8 @@ static bool read_correction(struct call *c, struct correction *x)
 static bool same_pair(struct call *c, const struct correction *x,
                       const struct memory_card *m)
 {
-    bool same = (!*m->source_lang || !*m->target_lang) ||
-        (!strcasecmp(m->source_lang, x->source_lang) &&
-         !strcasecmp(m->target_lang, x->target_lang));
+    bool same = skmt_language_fits(m->source_lang, x->source_lang)
+                && skmt_language_fits(m->target_lang, x->target_lang);
 
     if (!same)
         call_fail(c, FAIL_LANGUAGE, "the memory is from %s to %s",

@@ -270,7 +270,7 @@ static void context_answer(struct call *c, const char *source,
 
     json_array_foreach(targets, i, target) {
         const char *written = json_string_value(target);
-        const char *code = language_code(written);
+        const char *code = skmt_language_code(written);
 
         if (!code || !language_is_served(call_server(c), source, code)) {
             call_fail(c, FAIL_LANGUAGE, "%.40s is not supported", written);

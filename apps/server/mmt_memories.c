@@ -77,7 +77,7 @@ bool mmt_language(struct call *c, const char *argument, bool required,
         call_fail_field(c, argument, "Missing parameter %s", argument);
         return false;
     }
-    *code = language_code(written);
+    *code = skmt_language_code(written);
     if (*code) return true;
     snprintf(f.field, sizeof f.field, "%s", argument);
     snprintf(f.message, sizeof f.message, "%.40s is not a language",

@@ -10,7 +10,6 @@
 #include "common/findmodel.h"
 #include "common/program.h"
 #include "common/steering.h"
-#include "languages.h"
 #include "settings.h"
 
 /* ---- options ----------------------------------------------------------- */
@@ -169,8 +168,8 @@ static int model_read_pair(struct models *m, struct model_parts *p)
     const char *source = skmt_model_get(p->public.model, "source_lang");
     const char *target = skmt_model_get(p->public.model, "target_lang");
 
-    p->public.source = language_code(source ? source : "");
-    p->public.target = language_code(target ? target : "");
+    p->public.source = skmt_language_code(source ? source : "");
+    p->public.target = skmt_language_code(target ? target : "");
     if (!p->public.source || !p->public.target)
         return complain(EXIT_MODEL, "%s: its languages '%s' and '%s' are not "
                         "codes of ISO 639", p->path, source ? source : "",

@@ -15,7 +15,7 @@ struct models;                  /* opaque; in struct server */
 struct settings;                /* settings.h */
 
 struct served_model {
-    const char *source, *target;        /* codes of language_code */
+    const char *source, *target;        /* codes of skmt_language_code */
     const char *path;           /* of its file */
     skmt_model *model;
     skmt_service *service;
@@ -32,8 +32,9 @@ void models_close(struct models *m);
 /* The models, in the order of the settings. m may be NULL: none. */
 int models_count(const struct models *m);
 const struct served_model *models_get(const struct models *m, int i);
-/* The model of a pair (codes of language_code). NULL if there is none. source
- * NULL: the first with this target; target NULL: the first with this source. */
+/* The model of a pair (codes of skmt_language_code). NULL if there is none.
+ * source NULL: the first with this target; target NULL: the first with this
+ * source. */
 const struct served_model *models_find(const struct models *m,
                                        const char *source, const char *target);
 /* All languages, each once: sources first. The list belongs to m. */

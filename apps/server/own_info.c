@@ -32,8 +32,8 @@ static json_t *languages_json(const struct server *s)
         language_pair(s, i, &source, &target);
         json_array_append_new(list, json_pack(
             "{s:s, s:s, s:s, s:s}", "source", source,
-            "source_name", language_name(source), "target", target,
-            "target_name", language_name(target)));
+            "source_name", skmt_language_name(source), "target", target,
+            "target_name", skmt_language_name(target)));
     }
     return list;
 }

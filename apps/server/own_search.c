@@ -1,7 +1,6 @@
 /* own_search.c - searching a memory, and corrections of users. */
 #include <string.h>
 
-#include "languages.h"
 #include "models.h"
 #include "own.h"
 #include "server.h"
@@ -38,11 +37,11 @@ static bool own_find_model(struct call *c, struct own_query *q)
 {
     const char *source = NULL, *target = NULL;
 
-    if (q->source && *q->source && !(source = language_code(q->source))) {
+    if (q->source && *q->source && !(source = skmt_language_code(q->source))) {
         call_fail_field(c, "source", "source is no code of a language");
         return false;
     }
-    if (q->target && *q->target && !(target = language_code(q->target))) {
+    if (q->target && *q->target && !(target = skmt_language_code(q->target))) {
         call_fail_field(c, "target", "target is no code of a language");
         return false;
     }

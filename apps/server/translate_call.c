@@ -147,8 +147,8 @@ static bool find_models(struct answering *x)
 {
     const struct server *s = x->server;
     const char *written = x->wish->source, *to = x->wish->target;
-    const char *source = is_auto(written) ? NULL : language_code(written);
-    const char *target = to && *to ? language_code(to)
+    const char *source = is_auto(written) ? NULL : skmt_language_code(written);
+    const char *target = to && *to ? skmt_language_code(to)
                                    : only_target(s->models);
 
     if (!is_auto(written) && (!source || !language_is_source(s, source)))

@@ -600,46 +600,6 @@ TEST(call_crowd)
     bench_close(&b);
 }
 
-/* ---- languages ---------------------------------------------------------- */
-
-TEST(call_languages)
-{
-    static const char *const codes[][2] = { { "de", "de" }, { "DE", "de" },
-        { "de_DE", "de" }, { "deu", "de" }, { "ger", "de" }, { "GER", "de" },
-        { "de-at", "de" }, { "en-US", "en" }, { "zh-Hant-TW", "zh" },
-        { "gsw", "gsw" }, { "fil", "fil" } };
-    static const char *const none[] = { "", "d", "zz", "deutsch", "german",
-        "12", "-de", "de.DE", "qqq", "de DE" };
-
-    for (size_t i = 0; i < COUNT(codes); i++) {
-        const char *code = language_code(codes[i][0]);
-
-        CHECK_STR(code ? code : "-", codes[i][1]);
-    }
-    for (size_t i = 0; i < COUNT(none); i++) CHECK(!language_code(none[i]));
-    CHECK(!language_code(NULL));
-    CHECK_STR(language_name("de"), "German");
-    CHECK_STR(language_name("el"), "Greek");
-    CHECK_STR(language_name("zz"), "zz");
-}
-
-/* The list is sorted, and no code means two languages. */
-TEST(call_language_table)
-{
-    static const char *const list[][3] = {
-#define LANGUAGE(code, iso3, other, name) { code, iso3, other },
-#include "server/languages.def"
-#undef LANGUAGE
-    };
-
-    for (size_t i = 0; i < COUNT(list); i++) {
-        if (i) CHECK(strcmp(list[i - 1][0], list[i][0]) < 0);
-        for (int k = 0; k < 3; k++)
-            if (list[i][k][0])
-                CHECK_STR(language_code(list[i][k]), list[i][0]);
-    }
-}
-
 /* ---- the queue ---------------------------------------------------------- */
 
 static struct work *small_queue(void)
