@@ -9,6 +9,7 @@
 
 #include "base/invariant.h"
 #include "base/strbuf.h"
+#include "text/language.h"
 #include "tm/tmfile_import.h"
 
 enum { PROGRESS_EVERY = 512 };
@@ -57,8 +58,8 @@ static uint64_t bytes_of_all(const char *const *paths, size_t n)
 static enum status check_language(const struct import_run *i, const char *has,
                                   const char *asked, struct err *e)
 {
-    if (!asked || !has[0] || lang_matches(str_of(has), asked) ||
-        lang_matches(str_of(asked), has))
+    if (!asked || !has[0] || language_accepts(asked, str_of(has)) ||
+        language_accepts(has, str_of(asked)))
         return ST_OK;
     return err_set(e, ST_ARGUMENT, "the memory \"%s\" is from %s to %s, not "
                    "%s: import into another memory, or leave the language out",

@@ -29,6 +29,7 @@
 #include "formats/linescan.h"
 #include "formats/po.h"
 #include "formats/reader.h"
+#include "text/language.h"
 
 #define LOOK_BYTES ((size_t)64 << 10)   /* contain the header */
 
@@ -363,13 +364,13 @@ static enum status next_entry(struct po_reader *p, bool *found, struct err *e)
 
 static bool po_lang_fits(struct str lang, const char *wanted)
 {
-    return !lang.n || lang_matches(lang, wanted);
+    return !lang.n || language_accepts(wanted, lang);
 }
 
 /* en_GB must have been translated from English. */
 static bool is_english_variant(struct str lang)
 {
-    return lang.n > 2 && lang_matches(lang, "en");
+    return lang.n > 3 && language_accepts("en", lang);
 }
 
 /* Decides which side is the source. First by what the file states, assuming

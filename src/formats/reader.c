@@ -1,5 +1,5 @@
 /* reader.c - opens a file, recognizes its format and creates the reader of that
- * format; also what all readers share: counts, errors, language tags. It does
+ * format; also what all readers share: counts and errors. It does
  * not parse any format itself. */
 #include "formats/reader.h"
 
@@ -433,23 +433,4 @@ enum status reader_bad(struct reader *r, struct err *e, uint64_t line,
         return err_set(e, ST_CANCELED, "%s: stopped at line %llu", name,
                        (unsigned long long)line);
     return ST_OK;
-}
-
-/* Language tags are compared without case, and de_DE equals de-DE. */
-static char fold_lang_char(char c)
-{
-    if (c == '_') return '-';
-    return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
-}
-
-bool lang_matches(struct str lang, const char *wanted)
-{
-    size_t n = wanted ? strlen(wanted) : 0;
-
-    if (!n) return true;
-    if (lang.n < n) return false;
-    for (size_t i = 0; i < n; i++)
-        if (fold_lang_char(lang.p[i]) != fold_lang_char(wanted[i]))
-            return false;
-    return lang.n == n || memchr("-_@.", lang.p[n], 4);
 }

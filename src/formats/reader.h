@@ -50,8 +50,8 @@ typedef int reject_fn(void *user, const struct reject *r);
 
 struct reader_options {
     enum format format;
-    const char *source_lang, *target_lang;  /* "de" accepts de, de-DE and
-                                   de_AT; NULL: the first in the file */
+    const char *source_lang, *target_lang;  /* see language_accepts; NULL: the
+                                   first in the file */
     const char *target_path;    /* FORMAT_PARALLEL: the file of the targets */
     int source_column, target_column, document_column;
                                 /* TSV and CSV, from 1. 0: column 1, column 2
@@ -126,9 +126,6 @@ struct reader {
 __attribute__((format(printf, 6, 7)))
 enum status reader_bad(struct reader *r, struct err *e, uint64_t line,
                        uint64_t column, struct str raw, const char *fmt, ...);
-/* Returns whether the language tag of a file matches the requested language.
- * NULL and "" match every language. */
-bool lang_matches(struct str lang, const char *wanted);
 
 /* One constructor per format. It returns a zeroed reader with its ops;
  * reader.c sets the other fields before the first call of next, and counts the

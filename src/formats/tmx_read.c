@@ -27,6 +27,7 @@
 #include "formats/xml.h"
 #include "formats/xml_write.h"
 #include "pair/tags.h"
+#include "text/language.h"
 
 #define MAX_TUV 1000
 #define MAX_OTHERS ((size_t)256 << 10)  /* keep other languages of smaller
@@ -293,20 +294,23 @@ static void start_in_tu(struct tmx_reader *t, const char *name,
 
 /* ---- choosing the two languages ----------------------------------------- */
 
-/* Returns the index of the <tuv> in the wanted language, or -1. An exact match
- * is preferred to a longer tag ("de" to "de-AT"). Ignores index `except`. */
+/* Returns the index of the <tuv> in the wanted language, or -1. The same code
+ * is preferred to a more exact one ("de" to "de-AT"). Ignores index
+ * `except`. */
 static int tmx_pick(const struct tmx_reader *t, const char *wanted, int except)
 {
-    int best = -1;
+    int best = -1, best_rank = 0;
 
     for (int i = 0; i < (int)t->n_tuv; i++) {
-        const struct strbuf *lang = &t->tuv[i].lang;
+        struct str lang = strbuf_view(&t->tuv[i].lang);
+        int rank;
 
-        if (i == except || !lang->len ||
-            !lang_matches(strbuf_view(lang), wanted))
-            continue;
-        if (lang->len == strlen(wanted)) return i;
-        if (best < 0) best = i;
+        if (i == except || !lang.n || !language_accepts(wanted, lang)) continue;
+        if (str_eq(lang, str_of(wanted))) return i;
+        rank = language_rank(wanted, lang);
+        if (best >= 0 && rank <= best_rank) continue;
+        best = i;
+        best_rank = rank;
     }
     return best;
 }
@@ -324,7 +328,8 @@ static int pick_other(const struct tmx_reader *t, const char *than, int except)
         const struct strbuf *lang = &t->tuv[i].lang;
 
         if (i == except || !lang->len) continue;
-        if (!than || !*than || !lang_matches(strbuf_view(lang), than)) return i;
+        if (!than || !*than || !language_accepts(than, strbuf_view(lang)))
+            return i;
     }
     return -1;
 }
@@ -350,8 +355,8 @@ static int pick_source(struct tmx_reader *t)
         i = tmx_pick(t, srclang->data, -1);
         /* The header may say en-US where the units say en. */
         for (int k = 0; i < 0 && k < (int)t->n_tuv; k++)
-            if (t->tuv[k].lang.len && lang_matches(strbuf_view(srclang),
-                                                   t->tuv[k].lang.data))
+            if (t->tuv[k].lang.len && language_accepts(t->tuv[k].lang.data,
+                                                       strbuf_view(srclang)))
                 i = k;
         return i;
     }

@@ -13,6 +13,7 @@
 #include "formats/tmx.h"
 #include "formats/writer.h"
 #include "formats/xml_write.h"
+#include "text/language.h"
 
 struct tmx_writer {
     struct writer w;
@@ -65,7 +66,8 @@ static void put_header_attrs(struct tmx_writer *t, bool *ok, json_t *header)
         struct str value = extra_get(header, needed[i].name);
         bool srclang = !strcmp(needed[i].name, "srclang");
 
-        if (srclang && *source && (!value.n || !lang_matches(value, source)))
+        if (srclang && *source &&
+            (!value.n || !language_accepts(source, value)))
             value = str_of(source);
         if (!value.n) value = str_of(needed[i].fallback);
         tmx_put_attr(t, ok, needed[i].name, value);

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "formats/extra.h"
 #include "formats/xliff_internal.h"
+#include "text/language.h"
 
 #define MAX_PARTS 10000
 
@@ -62,20 +63,20 @@ static bool is_unknown(const struct strbuf *lang)
 
 /* Returns whether a language is the requested one, or the first in the file if
  * none was requested. */
-static bool language_fits(struct xliff_reader *t, const struct strbuf *lang,
+static bool xliff_lang_fits(struct xliff_reader *t, const struct strbuf *lang,
                           const char *wanted, char **fixed)
 {
     if (is_unknown(lang)) return true;
-    if (wanted && *wanted) return lang_matches(strbuf_view(lang), wanted);
+    if (wanted && *wanted) return language_accepts(wanted, strbuf_view(lang));
     if (!*fixed && !(*fixed = strdup(lang->data))) xml_nomem(t->x);
-    return lang_matches(strbuf_view(lang), *fixed);
+    return language_accepts(*fixed, strbuf_view(lang));
 }
 
 static bool languages_fit(struct xliff_reader *t)
 {
-    return language_fits(t, &t->source_lang, t->r.o.source_lang,
+    return xliff_lang_fits(t, &t->source_lang, t->r.o.source_lang,
                          &t->fixed_source) &&
-           language_fits(t, &t->target_lang, t->r.o.target_lang,
+           xliff_lang_fits(t, &t->target_lang, t->r.o.target_lang,
                          &t->fixed_target);
 }
 

@@ -17,6 +17,7 @@
 #include "formats/writer.h"
 #include "formats/xliff.h"
 #include "formats/xml_write.h"
+#include "text/language.h"
 
 #define BUFFERS(B)                                                      \
     B(out)                      /* ready to be written */              \
@@ -99,7 +100,7 @@ static struct str root_lang(struct xliff_writer *t, const char *key,
 {
     struct str stated = extra_get(json_object_get(t->extra, "root"), key);
 
-    if (stated.n && lang_matches(stated, wanted)) return stated;
+    if (stated.n && language_accepts(wanted, stated)) return stated;
     if (*wanted) return str_of(wanted);
     return xliff_or_default(of_unit, "und");
 }

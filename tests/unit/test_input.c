@@ -442,19 +442,6 @@ TEST(formats_by_name)
     CHECK_INT(format_of_path("tmx"), FORMAT_AUTO);
 }
 
-TEST(languages_match_by_prefix)
-{
-    CHECK(lang_matches(str_of("de"), "de"));
-    CHECK(lang_matches(str_of("de-DE"), "de"));
-    CHECK(lang_matches(str_of("DE_at"), "de"));
-    CHECK(lang_matches(str_of("de-de"), "de_DE"));
-    CHECK(lang_matches(str_of("anything"), NULL));
-    CHECK(!lang_matches(str_of("den"), "de"));
-    CHECK(!lang_matches(str_of("d"), "de"));
-    CHECK(!lang_matches(str_of("de"), "de-DE"));
-    CHECK(!lang_matches(str_of(""), "de"));
-}
-
 /* A pipe is written directly: renaming a file over it would remove it. */
 TEST(a_pipe_is_written_and_not_replaced)
 {

@@ -69,6 +69,8 @@ TEST(languages_are_chosen)
         { "fr", "de", "  Zwei\nZeilen\tmit Tab  " },
         { NULL, "fr", "Deux lignes" },
         { "en", NULL, "  Zwei\nZeilen\tmit Tab  " },
+        { "deu_Latn", "fra", "Deux lignes" },
+        { "ger", "eng", "  Two\nlines\twith a tab  " },
         { "de", "it", NULL },
         { "d", "en", NULL },
     };
@@ -104,6 +106,25 @@ TEST(the_exact_language_comes_first)
     CHECK_STR(u.at[0].target.p, "Januar");
     CHECK_STR(u.at[0].source_lang.p, "en_US");
     CHECK_INT(u.counts.other_language, 1);
+    units_free(&u);
+}
+
+/* Codes of the same language in other forms, and scripts that regions tell. */
+TEST(languages_have_several_codes)
+{
+    struct reader_options o = { .source_lang = "zho_Hant",
+                                .target_lang = "por_Latn" };
+    struct units u;
+
+    REQUIRE_OK(units_read(&u, "<tmx version='1.4'><body><tu>"
+        "<tuv xml:lang='zh-CN'><seg>简体</seg></tuv>"
+        "<tuv xml:lang='zh-TW'><seg>繁體</seg></tuv>"
+        "<tuv xml:lang='pt-BR'><seg>ônibus</seg></tuv>"
+        "<tuv xml:lang='por'><seg>autocarro</seg></tuv></tu>"
+        "</body></tmx>", &o), &u.e);
+    REQUIRE(u.n == 1);
+    CHECK_STR(u.at[0].source.p, "繁體");
+    CHECK_STR(u.at[0].target.p, "autocarro");
     units_free(&u);
 }
 

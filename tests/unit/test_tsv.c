@@ -361,6 +361,7 @@ TEST(tables_with_a_header_are_recognized)
         { "target\tsource", false }, { "de\tde-AT", false },
         { "Hund\tdog", false }, { "source\tQuelle", false },
         { "ja\tyes", false }, { "de facto\tin fact", false },
+        { "deu_Latn\teng_Latn", true }, { "ger\teng", true },
         { "d\te", false }, { "xx\tyy", false }, { "(source)\t(target)", false },
     };
 
