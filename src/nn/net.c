@@ -3,44 +3,11 @@
 #include "nn/net.h"
 
 #include <assert.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-
-/* Row p of the table of Hugging Face's Marian models: [sin | cos], with the
- * frequencies of the original paper. Computed in f64, as they do. */
-static void sinusoid_row_hf(float *row, int p, int d)
-{
-    int half = d / 2;
-
-    for (int i = 0; i < half; i++) {
-        double angle = p / pow(10000, (double)i / half);
-        row[i] = (float)sin(angle);
-        row[half + i] = (float)cos(angle);
-    }
-}
-
-/* Row p of a sinusoid table: [sin | cos] (fairseq, Tensor2Tensor, Marian) or
- * sin, cos, sin, cos, ... (the original paper). Computed in f32, as the
- * training programs do. */
-static void sinusoid_row(float *row, int p, int d, enum positions kind)
-{
-    int half = d / 2;
-
-    if (kind == POS_HALVES_HF) {
-        sinusoid_row_hf(row, p, d);
-        return;
-    }
-    for (int i = 0; i < half; i++) {
-        float step = kind == POS_HALVES ? (float)i / (float)(half - 1)
-                                        : (float)(2 * i) / (float)d;
-        float angle = (float)p * expf(-logf(10000.0f) * step);
-        row[kind == POS_HALVES ? i : 2 * i] = sinf(angle);
-        row[kind == POS_HALVES ? half + i : 2 * i + 1] = cosf(angle);
-    }
-}
+#include "model/sinusoid.h"
 
 static enum status make_positions(struct net *net, struct err *e)
 {
