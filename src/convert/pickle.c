@@ -717,13 +717,18 @@ enum status pickle_read(struct pickle **out, const void *bytes, size_t size,
                         size_t *at, const char *name, struct err *e)
 {
     struct pickle_machine m = { .bytes = bytes, .size = size, .at = *at,
+                                .op_at = *at,
                                 .name = name, .e = e };
 
     assert(*at <= size);
     *out = NULL;
     m.p = calloc(1, sizeof *m.p);
     if (!m.p) return err_nomem(e, name);
-    pickle_run_all(&m);
+    /* From now on, also an empty stack has an address. */
+    if (mem_grow(&m.stack, &m.stack_cap, 1, sizeof *m.stack))
+        pickle_run_all(&m);
+    else
+        pickle_no_memory(&m);
     *at = m.st ? m.op_at : m.at;
     free(m.stack);
     free(m.marks);
