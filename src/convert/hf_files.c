@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "convert/json_config.h"
 #include "convert/safetensors_file.h"
+#include "convert/torch_file.h"
 
 static const struct hf_form_files { const char *single, *index; } forms[] = {
     [HF_SAFETENSORS] = { "model.safetensors", "model.safetensors.index.json" },
@@ -35,11 +36,10 @@ static enum status add_file(struct checkpoint *c, struct file_set *s,
     struct tensor_file *f;
     enum status st;
 
-    if (form == HF_TORCH)
-        return err_set(e, ST_FORMAT, "%s: %s: only safetensors files can be "
-                       "read", file_set_path(s), name);
     st = file_stream_open(&in, s, name, e);
-    if (!st) st = safetensors_file_open(&f, in, e);
+    if (st) return st;
+    st = form == HF_TORCH ? torch_file_open(&f, in, NULL, e)
+                          : safetensors_file_open(&f, in, e);
     return st ? st : checkpoint_add(c, f, e);
 }
 
