@@ -76,6 +76,23 @@ enum status json_config_open(struct json_config **out, struct file_set *s,
     return st;
 }
 
+enum status json_config_take(struct json_config **out, struct json_t *object,
+                             const char *name, struct err *e)
+{
+    struct json_config *c = calloc(1, sizeof *c);
+
+    assert(json_is_object(object));
+    *out = c;
+    if (c && (c->name = strdup(name))) {
+        c->root = object;
+        return ST_OK;
+    }
+    free(c);
+    json_decref(object);
+    *out = NULL;
+    return err_nomem(e, name);
+}
+
 void json_config_close(struct json_config *c)
 {
     if (!c) return;
@@ -83,6 +100,8 @@ void json_config_close(struct json_config *c)
     free(c->name);
     free(c);
 }
+
+const char *json_config_name(const struct json_config *c) { return c->name; }
 
 /* ---- failures ---- */
 

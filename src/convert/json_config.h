@@ -28,7 +28,16 @@ struct json_config;             /* opaque */
 /* Read a file of the set, which must contain an object. */
 enum status json_config_open(struct json_config **out, struct file_set *s,
                              const char *name, struct err *e);
+/* Settings that another reader has made: `object` is a json_t of jansson, an
+ * object whose numbers are all reals. It belongs to the config from now on,
+ * also on failure. `name` is that of the file, for messages. */
+struct json_t;
+enum status json_config_take(struct json_config **out, struct json_t *object,
+                             const char *name, struct err *e);
 void json_config_close(struct json_config *c);          /* NULL is fine */
+
+/* The name of the file, for messages. */
+const char *json_config_name(const struct json_config *c);
 
 /* The first failure, or ST_OK. */
 enum status json_config_check(const struct json_config *c, struct err *e);
