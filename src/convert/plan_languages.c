@@ -77,7 +77,19 @@ static enum status choose_language(const struct model_plan *p, char *out,
     return ST_OK;
 }
 
+static void bar_languages(struct model_plan *p, const struct vocabulary *target,
+                          enum language_marks marks)
+{
+    char code[CODE_SIZE];
+
+    for (int32_t id = 0; id < vocabulary_size(target); id++)
+        if (plan_language_code(marks, vocabulary_piece(target, id), code,
+                               sizeof code))
+            plan_bar(p, id);
+}
+
 enum status plan_languages(struct model_plan *p, const struct vocabulary *v,
+                           const struct vocabulary *target,
                            enum language_marks marks,
                            enum language_tokens where,
                            const struct family_options *o, struct err *e)
@@ -85,13 +97,14 @@ enum status plan_languages(struct model_plan *p, const struct vocabulary *v,
     char code[CODE_SIZE];
     enum status st;
 
+    bar_languages(p, target, marks);
+
     for (int32_t id = 0; id < vocabulary_size(v); id++) {
         if (!plan_language_code(marks, vocabulary_piece(v, id), code,
                                 sizeof code))
             continue;
         if (!strbuf_addf(&p->languages, "%s\t%d\n", code, (int)id))
             return err_nomem(e, "languages");
-        plan_bar(p, id);
     }
     if (!p->languages.len) return ST_OK;
     p->cfg.language_tokens = where;

@@ -31,7 +31,7 @@ static void plan_for(struct model_plan *p, const char *lines,
     *p = (struct model_plan){ .shared_table = true };
     strbuf_init(&p->languages, 0);
     CHECK_OK(plan_rows(p, &side, NULL, false, &e), &e);
-    if (plan_languages(p, v, marks, where, o, &e))
+    if (plan_languages(p, v, v, marks, where, o, &e))
         snprintf(result, sizeof result, "%s", e.msg);
     else
         snprintf(result, sizeof result, "%s", p->languages.data);
@@ -91,6 +91,26 @@ TEST(lists_and_bars_the_languages)
              &one);
     CHECK_STR(result, "");
     CHECK_INT(p.cfg.language_tokens, LANGUAGE_TOKENS_NONE);
+    plan_end(&p);
+}
+
+TEST(bars_the_languages_of_the_target)
+{
+    static const struct family_options none;
+    struct vocabulary *source = vocabulary_of("a\n>>deu<<\n>>fra<<\nb");
+    struct vocabulary *target = vocabulary_of(">>deu<<\nc\nd\ne");
+    struct plan_side side = { 4, 4, 0 };
+    struct model_plan p = { 0 };
+    struct err e;
+
+    strbuf_init(&p.languages, 0);
+    CHECK_OK(plan_rows(&p, &side, &side, false, &e), &e);
+    CHECK_OK(plan_languages(&p, source, target, LANGUAGE_MARKS_OPUS,
+                            LANGUAGE_TOKENS_TARGET_FIRST, &none, &e), &e);
+    CHECK_STR(p.languages.data, "deu\t1\nfra\t2\n");
+    CHECK_MEM(p.barred, "\1\0\0\0", 4);
+    vocabulary_free(source);
+    vocabulary_free(target);
     plan_end(&p);
 }
 
