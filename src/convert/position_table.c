@@ -1,6 +1,7 @@
 /* position_table.c - reads a table row by row and drops the formulas that do
  * not fit. Of those that are left at the end, the one that comes nearest is
- * taken: in a short table of few bits, two may be left. */
+ * taken: in a short table of few bits, two may be left. One row may be zeros,
+ * that of the padding, which no formula gives. */
 #include "convert/position_table.h"
 
 #include <math.h>
@@ -63,6 +64,13 @@ static void choose_fit(struct position_table *out,
     }
 }
 
+static bool all_zero(const float *row, int d)
+{
+    for (int i = 0; i < d; i++)
+        if (row[i] != 0) return false;
+    return true;
+}
+
 /* `row` has room for two rows. */
 static enum status compare_table(struct position_fit *fits,
                                  struct tensor_file *f,
@@ -71,12 +79,13 @@ static enum status compare_table(struct position_fit *fits,
 {
     int d = (int)file_tensor_cols(t);
     int64_t n = file_tensor_rows(t);
-    int left = CANDIDATES;
+    int left = CANDIDATES, zeros = 0;
 
     for (int64_t p = 0; p < n && left; p++) {
         enum status st = tensor_file_read(f, t, p, 1, row, e);
 
         if (st) return st;
+        if (all_zero(row, d) && !zeros++) continue;
         left = 0;
         for (int i = 0; i < CANDIDATES; i++) {
             if (fits[i].out) continue;

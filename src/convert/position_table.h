@@ -12,7 +12,8 @@ struct position_table {
                                    learned */
 };
 
-/* Compare all rows of t [positions, d] with the formulas of model/sinusoid.h.
+/* Compare all rows of t [positions, d] with the formulas of model/sinusoid.h. A
+ * row of zeros, that of the padding, is passed over.
  * Differences that come from the type of the elements or from 32-bit arithmetic
  * do not count. Fails only if the tensor cannot be read. */
 enum status position_table_recognize(struct position_table *out,

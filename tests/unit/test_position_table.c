@@ -80,6 +80,15 @@ TEST(recognizes_every_formula)
             }
 }
 
+TEST(one_row_may_be_zeros)
+{
+    make_table(&file, 40, D, ELEMENT_F16, POS_HALVES, 0);
+    memset(file.at + D, 0, D * sizeof *file.at);
+    check_table(&file, POS_HALVES, 0);
+    memset(file.at + 5 * D, 0, D * sizeof *file.at);
+    check_table(&file, POS_LEARNED, 0);
+}
+
 TEST(other_tables_are_learned)
 {
     uint64_t r = 1;
