@@ -17,14 +17,52 @@ extern "C" {
 
 /* ---- model files --------------------------------------------------------- */
 
-/* Convert a model to a .skmt file. dir is a directory with the files
- * model.safetensors, config.json and spm.model; out is the name of the new
- * file. type is "f32", "bf16" or "int8". progress may be NULL; it is called
- * with the number of steps done and the total. */
-typedef void skmt_progress_fn(void *user, int done, int total);
-SKMT_API skmt_status skmt_convert(const char *dir, const char *type,
-                                  const char *out, skmt_progress_fn *progress,
-                                  void *user, skmt_error *err);
+/* Convert a model of skmt or of another project to a .skmt file:
+ *
+ *     skmt_conversion *c;
+ *     skmt_conversion_new(&c, &err);
+ *     skmt_conversion_set(c, "type", "bf16", &err);  ..
+ *     skmt_conversion_open(c, "opus-2020-02-26.zip", &err);
+ *     puts(skmt_conversion_report(c));
+ *     skmt_conversion_write(c, "de-en.skmt", NULL, NULL, &err);
+ *     skmt_conversion_free(c);
+ *
+ * A skmt_conversion may be used by one thread at a time. */
+typedef struct skmt_conversion skmt_conversion;
+SKMT_API skmt_status skmt_conversion_new(skmt_conversion **out,
+                                         skmt_error *err);
+SKMT_API void skmt_conversion_free(skmt_conversion *c);  /* NULL is fine */
+/* Change a setting, before the model is opened. The keys are:
+ *     type         of the weights: f32, bf16 or int8 (int8)
+ *     family       the name of a family (skmt_family), instead of what the
+ *                  files look like
+ *     source-lang, target-lang
+ *                  the languages, where the files do not say them; of a
+ *                  multilingual model, those it translates unless others are
+ *                  chosen when it is opened
+ *     heads        the number of attention heads, where the files do not say it
+ *     positions    halves, halves-hf or in-turn: another kind of sinusoidal
+ *                  positions than that of the family */
+SKMT_API skmt_status skmt_conversion_set(skmt_conversion *c, const char *key,
+                                         const char *value, skmt_error *err);
+/* Find out what is at `path`, a folder or a zip archive. Fails if it is not a
+ * model that can be converted. */
+SKMT_API skmt_status skmt_conversion_open(skmt_conversion *c, const char *path,
+                                          skmt_error *err);
+/* What was found, as whole lines, some of which begin with "note: " or
+ * "warning: ". "" before the model is opened and after it was written. */
+SKMT_API const char *skmt_conversion_report(const skmt_conversion *c);
+/* Write the model file `out`, which appears only when it is complete.
+ * `progress` may be NULL; it gets the bytes done and their total. If it returns
+ * non-zero, the conversion stops with SKMT_ERR_CANCELED. To write the model
+ * again, open it again. */
+typedef int skmt_conversion_fn(void *user, uint64_t done, uint64_t total);
+SKMT_API skmt_status skmt_conversion_write(skmt_conversion *c, const char *out,
+                                           skmt_conversion_fn *progress,
+                                           void *user, skmt_error *err);
+/* The families of models that can be converted: the name of family i, NULL
+ * after the last. *title says what it is. */
+SKMT_API const char *skmt_family(int i, const char **title);
 
 /* Call fn once for each tensor in a model file. */
 typedef void skmt_tensor_fn(void *user, const char *name, const char *type,

@@ -1,7 +1,9 @@
-/* cmd_convert.c - skmt convert: makes a model file from trained weights. The
- * library does the conversion; here are the options, progress and signals. */
+/* cmd_convert.c - skmt convert: makes a model file from the files of a model.
+ * The library does the conversion; here are the options, the report, progress
+ * and signals. */
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli.h"
 #include "common/args.h"
@@ -11,62 +13,120 @@
 #include "help.h"
 #include "skmt_tools.h"
 
-static void show_convert_progress(void *user, int done, int total)
+struct convert_command {
+    skmt_conversion *c;
+    const char *from, *output;
+    bool quiet;
+    struct progress progress;
+};
+
+/* The library is asked to stop when a signal has arrived, so that its temporary
+ * file is removed. */
+static int show_convert_progress(void *user, uint64_t done, uint64_t total)
 {
     struct progress *p = user;
 
-    p->total = (uint64_t)total;
-    progress_update(p, (uint64_t)done, (uint64_t)done);
+    p->total = total;
+    progress_update(p, done, done / 1000000);
+    return interrupt_pending();
 }
 
-/* The library cannot be interrupted, and killing the process would leave its
- * temporary file behind. Therefore Ctrl-C takes effect at the end, a second or
- * two later: the complete file is kept and the exit status reports the
- * signal. */
-static int convert(const char *from, const char *type, const char *output,
-                   bool quiet)
+/* Print the report, or only its warnings. */
+static void print_report(const char *report, bool quiet)
 {
-    struct progress p;
+    static const char warning[] = "warning: ";
+
+    for (const char *line = report; *line;) {
+        size_t n = strcspn(line, "\n");
+
+        if (!quiet)
+            printf("%.*s\n", (int)n, line);
+        else if (!strncmp(line, warning, sizeof warning - 1))
+            complain(0, "%.*s", (int)n, line);
+        line += n + (line[n] == '\n');
+    }
+    fflush(stdout);
+}
+
+static void print_result(const struct convert_command *cmd)
+{
+    struct stat sb;
+
+    if (cmd->quiet || stat(cmd->output, &sb)) return;
+    printf("%-12s%s, %.*f MB\n", "written", cmd->output,
+           sb.st_size < 10000000, (double)sb.st_size / 1e6);
+}
+
+static skmt_status convert_write(struct convert_command *cmd, skmt_error *err)
+{
+    skmt_status st;
+
+    progress_begin(&cmd->progress, "MB", 0, !cmd->quiet);
+    st = skmt_conversion_write(cmd->c, cmd->output, show_convert_progress,
+                               &cmd->progress, err);
+    progress_end(&cmd->progress);
+    if (!st) print_result(cmd);
+    return st;
+}
+
+static int convert(struct convert_command *cmd)
+{
     skmt_error err;
     skmt_status st;
     int sig;
 
     interrupt_block();
-    progress_begin(&p, "tensors", 0, !quiet);
-    st = skmt_convert(from, type, output, show_convert_progress, &p, &err);
-    progress_end(&p);
+    st = skmt_conversion_open(cmd->c, cmd->from, &err);
+    if (!st) print_report(skmt_conversion_report(cmd->c), cmd->quiet);
+    if (!st && cmd->output)
+        st = convert_write(cmd, &err);
+    else if (!st && !cmd->quiet)
+        puts("nothing is written; name a file with -o FILE");
     sig = interrupt_pending();
-    if (st) complain(0, "%s", err.message);
+    if (st && st != SKMT_ERR_CANCELED) complain(0, "%s", err.message);
     if (sig) return EXIT_SIGNAL + sig;
     if (st) return st == SKMT_ERR_ARGUMENT ? EXIT_USAGE : EXIT_TROUBLE;
     return EXIT_DONE;
+}
+
+/* Returns an exit status if the command ends here, else -1. */
+static int convert_read_options(struct convert_command *cmd, struct args *a)
+{
+    skmt_error err;
+    enum arg what;
+
+    while ((what = args_next(a)) != ARG_END) {
+        if (what == ARG_BAD) return EXIT_USAGE;
+        if (what == ARG_OPERAND)
+            return complain(EXIT_USAGE, "convert: unexpected operand '%s'; "
+                            "name the model with --from PATH", a->value);
+        if (args_is(a, "from")) cmd->from = a->value;
+        else if (args_is(a, "output")) cmd->output = a->value;
+        else if (args_is(a, "quiet")) cmd->quiet = true;
+        else if (args_is(a, "help")) return help_command("convert");
+        else if (skmt_conversion_set(cmd->c, a->name, a->value, &err))
+            return complain(EXIT_USAGE, "--%s", err.message);
+        if (args_is(a, "type")) record_value("type", a->value);
+    }
+    if (!cmd->from)
+        return complain(EXIT_USAGE, "convert needs --from PATH; see 'skmt help "
+                        "convert'");
+    return -1;
 }
 
 int cmd_convert(int argc, char **argv)
 {
     struct args a = { .command = "convert", .own = convert_options,
                       .argc = argc, .argv = argv };
-    const char *from = NULL, *type = "int8", *output = NULL;
-    bool quiet = false;
-    enum arg what;
+    struct convert_command cmd = { 0 };
+    skmt_error err;
+    int status;
 
-    while ((what = args_next(&a)) != ARG_END) {
-        if (what == ARG_BAD) return EXIT_USAGE;
-        if (what == ARG_OPERAND)
-            return complain(EXIT_USAGE, "convert: unexpected operand '%s'; "
-                            "name the folder with --from DIR", a.value);
-        if (args_is(&a, "from")) from = a.value;
-        else if (args_is(&a, "type")) type = a.value;
-        else if (args_is(&a, "output")) output = a.value;
-        else if (args_is(&a, "quiet")) quiet = true;
-        else if (args_is(&a, "help")) return help_command("convert");
-    }
-    if (!from || !output)
-        return complain(EXIT_USAGE, "convert needs --from DIR and -o FILE; "
-                        "see 'skmt help convert'");
-    if (strcmp(type, "f32") && strcmp(type, "bf16") && strcmp(type, "int8"))
-        return complain(EXIT_USAGE, "--type: '%s' is not f32, bf16 or int8",
-                        type);
-    record_value("type", type);
-    return convert(from, type, output, quiet);
+    if (skmt_conversion_new(&cmd.c, &err))
+        return complain(EXIT_TROUBLE, "%s", err.message);
+    record_value("type", "int8");
+    status = convert_read_options(&cmd, &a);
+    if (status < 0) status = convert(&cmd);
+    skmt_conversion_free(cmd.c);
+    return status;
 }

@@ -146,13 +146,23 @@ const struct opt info_options[] = {
 };
 
 const struct opt convert_options[] = {
-    { "from", 0, "DIR", "the folder with model.safetensors, config.json and "
-      "spm.model" },
+    { "from", 0, "PATH", "the folder or zip archive of the model" },
     { "type", 0, "TYPE", "number format of the weights: f32, bf16 or int8; "
       "default int8" },
     { "output", 'o', "FILE", "the model file to write; an existing file is "
-      "replaced only when the new one is complete" },
-    QUIET_OPTION,
+      "replaced only when the new one is complete; without it, only say what "
+      "is at PATH" },
+    { "family", 0, "NAME", "take the files for a model of this family, "
+      "whatever they look like; a wrong name lists the families" },
+    { "source-lang", 0, "CODE", "source language, if the files do not say it; "
+      "of a multilingual model: the default for --from of the other commands" },
+    { "target-lang", 0, "CODE", "target language, likewise" },
+    { "heads", 0, "N", "number of attention heads, if the files do not say "
+      "it" },
+    { "positions", 0, "KIND", "compute positions in another way than usual for "
+      "the family: halves (Marian, fairseq), halves-hf (Marian models in "
+      "Hugging Face), in-turn (OpenNMT)" },
+    { "quiet", 'q', NULL, "print only warnings and errors" },
     HELP_OPTION,
     NO_MORE_OPTIONS
 };
@@ -292,15 +302,26 @@ static const char systems_page[] =
 "  skmt translate --system vanilla --datastore it.knn letter.txt\n";
 
 static const char convert_page[] =
-"Usage: skmt convert --from DIR [--type f32|bf16|int8] -o FILE\n"
+"Usage: skmt convert --from PATH [--type f32|bf16|int8] [-o FILE]\n"
 "\n"
-"Make a model file from the trained weights in folder DIR. int8 files are a\n"
-"quarter of the size of f32 files and the fastest; f32 keeps the weights\n"
-"exactly; bf16 is in between.\n"
+"Make one model file from the files of a trained model. PATH is a folder, or\n"
+"a zip archive, which need not be unpacked. The kind of model is recognized\n"
+"by its files. skmt convert says what it found and what you should know about\n"
+"it; without -o FILE it does nothing else.\n"
+"\n"
+"A model that would not be translated exactly as it was trained is refused:\n"
+"the message names the file, and the setting or the tensor.\n"
+"\n"
+"int8 files are a quarter of the size of f32 files and the fastest; f32 keeps\n"
+"the weights exactly; bf16 is in between. Weights that are stored as float16\n"
+"or int8 may be converted to any type. Memory: less than 1 GB for any model.\n"
 "\n"
 "Examples:\n"
+"  skmt convert --from model/                      # what is it?\n"
 "  skmt convert --from model/ -o de-en.skmt\n"
-"  skmt convert --from model/ --type f32 -o de-en.f32.skmt\n";
+"  skmt convert --from model.zip --type f32 -o de-en.f32.skmt\n"
+"  skmt info de-en.skmt\n"
+"  skmt translate --model ./de-en.skmt letter.txt\n";
 
 static const char help_page[] =
 "Usage: skmt help [COMMAND]\n"

@@ -122,6 +122,11 @@ struct file_tensor *checkpoint_at(const struct checkpoint *c, int i,
     return NULL;
 }
 
+const char *checkpoint_name(const struct checkpoint *c)
+{
+    return c->n_files ? c->files[0]->name : "the weights";
+}
+
 bool checkpoint_pass_over(struct checkpoint *c, const char *name)
 {
     struct file_tensor *t = checkpoint_find(c, name, NULL);

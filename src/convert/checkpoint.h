@@ -26,6 +26,9 @@ struct file_tensor *checkpoint_find(const struct checkpoint *c,
 struct file_tensor *checkpoint_at(const struct checkpoint *c, int i,
                                   struct tensor_file **file);
 
+/* The first file, for messages about tensors that no file has. */
+const char *checkpoint_name(const struct checkpoint *c);
+
 /* Mark a tensor as used, so that convert.c does not refuse it: for buffers and
  * training state that translation does not need. Returns false if there is no
  * such tensor. */

@@ -1,517 +1,313 @@
-/* convert.c - converts a model in two phases: it plans the output, then writes
- * it.
- *
- * The plan is a list of steps, one per tensor of the lists in weights.h. Each
- * step names the input tensors that its output is made of. Planning finds all
- * of them and checks their shapes, so that a missing or unused tensor is
- * reported before minutes are spent on writing. The steps are then executed one
- * after another, and only one of them uses memory at a time. */
+/* convert.c - writes the steps of a model (tensor_step.h) to a file, one after
+ * another, in blocks of rows. A block is a multiple of PANEL rows, so that the
+ * panels of a matrix can be written block by block. */
 #include "convert/convert.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "base/invariant.h"
 #include "base/mem.h"
-#include "convert/safetensors.h"
-#include "convert/source_config.h"
+#include "convert/family.h"
+#include "convert/tensor_step.h"
 #include "model/mfile_write.h"
 #include "model/weights.h"
 #include "tensor/pack.h"
 
-#define MAX_PARTS 3
-
-/* The name of each tensor in a model file, and the names of the tensors in
- * model.safetensors that it is made of, without ".weight" and ".bias". The rows
- * of several inputs are put below one another. Inside a layer, output and
- * inputs have the same prefix, such as "enc.0.". */
-static const struct rename {
-    const char *name;
-    const char *inputs[MAX_PARTS + 1];
-} renames[] = {
-    { "self.norm",  { "ln1" } },
-    { "self.qkv",   { "att.q", "att.k", "att.v" } },
-    { "self.out",   { "att.o" } },
-    { "cross.norm", { "ln2" } },
-    { "cross.q",    { "xatt.q" } },
-    { "cross.kv",   { "xatt.k", "xatt.v" } },
-    { "cross.out",  { "xatt.o" } },
-    { "ffn.norm",   { "ln3" } },
-    { "ffn.up",     { "f1" } },
-    { "ffn.down",   { "f2" } },
-    { "enc.norm",   { "eln" } },
-    { "dec.norm",   { "dln" } },
-    { "emb",        { "emb" } },
-    { "emb.src",    { "emb_src" } },
-    { "emb.tgt",    { "emb_tgt" } },
-    { "project",    { "out" } },
-    { "pos.src",    { "pos_src" } },
-    { "pos.tgt",    { "pos_tgt" } },
-};
-
-enum step_kind { STEP_MATRIX, STEP_PLAIN };
-
-/* One tensor to write (for an int8 matrix, with its scales and sums). The rows
- * of its parts, n_parts * part_rows, fit in `rows`; a vector may have more
- * rows, which are padding. */
-struct step {
-    enum step_kind kind;
-    char name[MFILE_NAME_MAX + 1];
-    int rows, cols;             /* as written */
-    int part_rows;              /* rows of each part */
-    int n_parts;
-    const struct sf_tensor *part[MAX_PARTS];    /* NULL: all zeros */
-};
+/* Elements of a block. A transposed matrix is read once for each block, so a
+ * block should hold a whole matrix of a usual layer (2048 x 8192). */
+#define BLOCK_MOST (1 << 24)
 
 struct conversion {
+    struct model_plan *plan;
     enum dtype type;
-    struct source_config src;
-    struct safetensors *in;
-    struct mapping spm;
-    struct subword *subword;
-    struct step *steps;
-    size_t n_steps, cap_steps;
+    struct step_list steps;
     struct mfile_writer *out;
+    uint64_t done, total;       /* bytes of tensors */
+    convert_progress_fn *progress;
+    void *user;
     struct err *e;
 };
 
-/* ---- planning ---- */
-
-static const struct rename *find_rename(const char *name)
-{
-    for (size_t i = 0; i < sizeof renames / sizeof *renames; i++)
-        if (!strcmp(renames[i].name, name)) return &renames[i];
-    return NULL;
-}
-
-static bool has_input(struct conversion *j, const char *name)
-{
-    return safetensors_find(j->in, name) != NULL;
-}
-
-/* Find an input tensor and check its shape: [rows, cols], or [rows] if dims is
- * 1. */
-static enum status find_input(struct conversion *j,
-                              const struct sf_tensor **out, const char *name,
-                              int dims, int rows, int cols)
-{
-    struct sf_tensor *t = safetensors_find(j->in, name);
-    const char *file = safetensors_name(j->in);
-
-    *out = t;
-    if (!t)
-        return err_set(j->e, ST_FORMAT, "%s: tensor \"%s\" is missing", file,
-                       name);
-    t->used = true;
-    if (t->n_dims == dims && t->shape[0] == rows && t->shape[1] == cols)
-        return ST_OK;
-    if (dims == 1)
-        return err_set(j->e, ST_FORMAT, "%s: tensor \"%s\" should have the "
-                       "shape [%d] according to config.json", file, name,
-                       rows);
-    return err_set(j->e, ST_FORMAT, "%s: tensor \"%s\" should have the shape "
-                   "[%d, %d] according to config.json", file, name, rows,
-                   cols);
-}
-
-static enum status add_step(struct conversion *j, const struct step *s)
-{
-    if (!mem_grow(&j->steps, &j->cap_steps, j->n_steps + 1, sizeof *s))
-        return err_nomem(j->e, "convert");
-    j->steps[j->n_steps++] = *s;
-    return ST_OK;
-}
-
-/* What to plan: the tensor prefix + name + suffix, from inputs whose names end
- * in input_suffix. */
-struct spec {
-    const char *prefix, *name, *suffix, *input_suffix;
-    enum step_kind kind;
-    int dims;                   /* number of dimensions of each part */
-    int n, k;                   /* shape of the whole, without padding */
-    int rows;                   /* as written */
-    bool optional_parts;        /* a missing part is zeros, not an error */
-};
-
-static enum status plan_step(struct conversion *j, const struct spec *w)
-{
-    const struct rename *r = find_rename(w->name);
-    struct step s = { .kind = w->kind, .rows = w->rows, .cols = w->k };
-    char input[96];
-    enum status st = ST_OK;
-
-    assert(r);
-    while (r->inputs[s.n_parts]) s.n_parts++;
-    assert(s.n_parts > 0 && s.n_parts <= MAX_PARTS);
-    assert(w->n % s.n_parts == 0 && w->n <= w->rows);
-    s.part_rows = w->n / s.n_parts;
-    snprintf(s.name, sizeof s.name, "%s%s%s", w->prefix, w->name, w->suffix);
-    for (int i = 0; i < s.n_parts && !st; i++) {
-        snprintf(input, sizeof input, "%s%s%s", w->prefix, r->inputs[i],
-                 w->input_suffix);
-        if (w->optional_parts && !has_input(j, input)) continue;
-        st = find_input(j, &s.part[i], input, w->dims, s.part_rows, w->k);
-    }
-    return st ? st : add_step(j, &s);
-}
-
-static enum status plan_matrix(struct conversion *j, const char *prefix,
-                               const char *name, int n, int k)
-{
-    if (j->type == DT_I8 && k > LINEAR_I8_MAX_INPUTS)
-        return err_set(j->e, ST_ARGUMENT, "%s%s has %d inputs, too many for "
-                       "int8; choose bf16 or f32", prefix, name, k);
-    return plan_step(j, &(struct spec){ prefix, name, ".w", ".weight",
-                                        STEP_MATRIX, 2, n, k, n, false });
-}
-
-static enum status plan_vector(struct conversion *j, const char *prefix,
-                               const char *name, const char *suffix,
-                               const char *input_suffix, int n)
-{
-    return plan_step(j, &(struct spec){ prefix, name, suffix, input_suffix,
-                                        STEP_PLAIN, 1, n, 1, n, false });
-}
-
-static bool any_bias(struct conversion *j, const char *prefix, const char *name)
-{
-    const struct rename *r = find_rename(name);
-    char input[96];
-
-    for (int i = 0; r->inputs[i]; i++) {
-        snprintf(input, sizeof input, "%s%s.bias", prefix, r->inputs[i]);
-        if (has_input(j, input)) return true;
-    }
-    return false;
-}
-
-static enum status plan_linear(struct conversion *j, const char *prefix,
-                               const char *name, int n, int k)
-{
-    enum status st = plan_matrix(j, prefix, name, n, k);
-
-    if (st || !any_bias(j, prefix, name)) return st;
-    return plan_step(j, &(struct spec){ prefix, name, ".b", ".bias",
-                                        STEP_PLAIN, 1, n, 1, pad_to(n, PANEL),
-                                        true });
-}
-
-static enum status plan_norm(struct conversion *j, const char *prefix,
-                             const char *name, int d)
-{
-    enum status st = plan_vector(j, prefix, name, ".g", ".weight", d);
-
-    return st ? st : plan_vector(j, prefix, name, ".b", ".bias", d);
-}
-
-#define L(field, name, n, k) \
-    if (!st) st = plan_linear(j, prefix, name, n, k);
-#define N(field, name) \
-    if (!st) st = plan_norm(j, prefix, name, d);
-
-static enum status plan_encoder(struct conversion *j)
-{
-    int d = j->src.cfg.d_model, f = j->src.cfg.ffn;
-    enum status st = ST_OK;
-    char prefix[24];
-
-    for (int i = 0; i < j->src.cfg.encoder_layers && !st; i++) {
-        snprintf(prefix, sizeof prefix, "enc.%d.", i);
-        ENCODER_LAYER_WEIGHTS(L, N)
-    }
-    if (!st && j->src.cfg.final_norm) st = plan_norm(j, "", "enc.norm", d);
-    return st;
-}
-
-static enum status plan_decoder(struct conversion *j)
-{
-    int d = j->src.cfg.d_model, f = j->src.cfg.ffn_decoder;
-    enum status st = ST_OK;
-    char prefix[24];
-
-    for (int i = 0; i < j->src.cfg.decoder_layers && !st; i++) {
-        snprintf(prefix, sizeof prefix, "dec.%d.", i);
-        DECODER_LAYER_WEIGHTS(L, N)
-    }
-    if (!st && j->src.cfg.final_norm) st = plan_norm(j, "", "dec.norm", d);
-    return st;
-}
-#undef L
-#undef N
-
-static enum status plan_bias(struct conversion *j)
-{
-    int v = j->src.cfg.vocab_size;
-
-    if (!j->src.output_bias) return ST_OK;
-    return plan_step(j, &(struct spec){ "", "project", ".b", ".bias",
-                                        STEP_PLAIN, 1, v, 1, pad_to(v, PANEL),
-                                        false });
-}
-
-/* The input has "emb" for both languages, or one table for each. It has "out"
- * unless the projection is tied; if config.json says that it is not tied, a
- * missing "out" is an error. */
-static enum status plan_embeddings(struct conversion *j)
-{
-    int v = j->src.cfg.vocab_size, d = j->src.cfg.d_model;
-    bool each = has_input(j, "emb_src.weight") ||
-                has_input(j, "emb_tgt.weight");
-    enum status st = plan_matrix(j, "", each ? "emb.src" : "emb", v, d);
-
-    if (!st && each) st = plan_matrix(j, "", "emb.tgt", v, d);
-    if (!st && !j->src.tied_embeddings)
-        st = plan_matrix(j, "", "project", v, d);
-    return st ? st : plan_bias(j);
-}
-
-static enum status plan_positions(struct conversion *j)
-{
-    int n = j->src.cfg.max_positions, d = j->src.cfg.d_model;
-    enum status st;
-
-    if (j->src.cfg.positions != POS_LEARNED) return ST_OK;
-    st = plan_step(j, &(struct spec){ "", "pos.src", "", ".weight",
-                                      STEP_PLAIN, 2, n, d, n, false });
-    if (st) return st;
-    return plan_step(j, &(struct spec){ "", "pos.tgt", "", ".weight",
-                                        STEP_PLAIN, 2, n, d, n, false });
-}
-
-/* Reject unused tensors: a model that has them computes something else. */
-static enum status check_all_used(struct conversion *j)
-{
-    for (int i = 0; i < safetensors_count(j->in); i++) {
-        const struct sf_tensor *t = safetensors_at(j->in, i);
-
-        if (!t->used)
-            return err_set(j->e, ST_FORMAT, "%s: tensor \"%.100s\" is not "
-                           "part of the model that config.json describes",
-                           safetensors_name(j->in), t->name);
-    }
-    return ST_OK;
-}
-
-static enum status plan_model(struct conversion *j)
-{
-    enum status st = plan_encoder(j);
-
-    if (!st) st = plan_decoder(j);
-    if (!st) st = plan_positions(j);
-    if (!st) st = plan_embeddings(j);
-    if (!st) st = check_all_used(j);
-    return st;
-}
-
-/* ---- the tokenizer ---- */
-
-static enum status check_subword(struct conversion *j, const char *path)
-{
-    struct err why;
-    enum status st = subword_open(&j->subword, j->spm.data, j->spm.size, &why);
-
-    if (st) return err_set(j->e, st, "%s: %s", path, why.msg);
-    if (subword_size(j->subword) > j->src.cfg.vocab_size)
-        return err_set(j->e, ST_FORMAT, "%s: has %d pieces, but config.json "
-                       "says \"vocab_size\": %d", path,
-                       subword_size(j->subword), j->src.cfg.vocab_size);
-    return ST_OK;
-}
-
-static enum status open_subword(struct conversion *j, const char *path)
-{
-    enum status st = mapping_open(&j->spm, path, j->e);
-
-    if (st) return st;
-    if (!j->spm.size)
-        return err_set(j->e, ST_FORMAT, "%s: the file is empty", path);
-    return check_subword(j, path);
-}
-
-/* ---- writing ---- */
-
-static enum status read_parts(struct conversion *j, const struct step *s,
-                              float *buf)
-{
-    size_t each = (size_t)s->part_rows * (size_t)s->cols;
-
-    assert(s->n_parts * s->part_rows <= s->rows);
-    for (int i = 0; i < s->n_parts; i++)
-        if (s->part[i] && !sf_tensor_read(s->part[i], buf + i * each))
-            return err_set(j->e, ST_FORMAT, "%s: tensor \"%s\" contains NaN "
-                           "or infinite values", safetensors_name(j->in),
-                           s->part[i]->name);
-    return ST_OK;
-}
-
-static enum status write_plain(struct conversion *j, const struct step *s,
-                               const float *buf)
-{
-    return mfile_writer_add(j->out, s->name, DT_F32, s->rows, s->cols, buf,
-                            (uint64_t)s->rows * (uint64_t)s->cols * 4, j->e);
-}
-
-/* Buffers for an int8 matrix, large enough for both layouts. */
-struct int8_parts {
-    int8_t *w;
-    float *scale;
-    int32_t *comp;
-};
-
-/* Write the tensor whose name is that of the step with its last letter, "w",
- * replaced by `letter`. */
-static enum status write_part(struct conversion *j, const struct step *s,
-                              char letter, enum dtype type, int64_t rows,
-                              int64_t cols, const void *data, uint64_t bytes)
-{
-    char name[MFILE_NAME_MAX + 1];
-
-    assert(strlen(s->name) > 2 &&
-           !strcmp(s->name + strlen(s->name) - 2, ".w"));
-    strcpy(name, s->name);
-    name[strlen(name) - 1] = letter;
-    return mfile_writer_add(j->out, name, type, rows, cols, data, bytes,
-                            j->e);
-}
+/* ---- sizes ---- */
 
 /* Most outputs of a ReLU are zero, so the matrix that follows is stored by
  * input. */
-static bool follows_relu(const struct conversion *j, const struct step *s)
+static bool follows_relu(const struct conversion *c,
+                         const struct tensor_step *s)
 {
     static const char name[] = ".ffn.down.w";
     size_t n = strlen(s->name), k = sizeof name - 1;
 
-    return j->src.cfg.activation == ACT_RELU && n > k &&
+    return c->type == DT_I8 && c->plan->cfg.activation == ACT_RELU && n > k &&
            !strcmp(s->name + n - k, name);
 }
 
+static uint64_t step_bytes(const struct conversion *c,
+                           const struct tensor_step *s)
+{
+    uint64_t padded = (uint64_t)pad_to(s->rows, PANEL);
+
+    if (s->kind != STEP_MATRIX)
+        return (uint64_t)s->rows * (uint64_t)s->cols * sizeof(float);
+    if (follows_relu(c, s)) return padded * ((uint64_t)s->cols + 4);
+    return linear_bytes(c->type, s->rows, s->cols) +
+           (c->type == DT_I8 ? padded * 8 : 0);
+}
+
+static int block_rows(const struct tensor_step *s)
+{
+    int most = BLOCK_MOST / s->cols / PANEL * PANEL;
+
+    if (most < PANEL) most = PANEL;
+    return s->rows < most ? s->rows : most;
+}
+
+/* int8 products add up all inputs in 32 bits. */
+static enum status check_inputs(const struct conversion *c)
+{
+    for (size_t i = 0; i < c->steps.n; i++) {
+        const struct tensor_step *s = &c->steps.at[i];
+
+        if (c->type == DT_I8 && s->kind == STEP_MATRIX &&
+            s->cols > LINEAR_I8_MAX_INPUTS)
+            return err_set(c->e, ST_ARGUMENT, "%s has %d inputs, too many for "
+                           "int8; choose bf16 or f32", s->name, s->cols);
+    }
+    return ST_OK;
+}
+
+/* ---- blocks ---- */
+
+static enum status report_progress(struct conversion *c, uint64_t bytes)
+{
+    c->done += bytes;
+    if (!c->progress || !c->progress(c->user, c->done, c->total)) return ST_OK;
+    return err_set(c->e, ST_CANCELED, "the conversion was stopped");
+}
+
+/* The buffers of one step. */
+struct step_buffers {
+    float *rows;                /* [block_rows][cols] */
+    void *packed;               /* a block of panels, or a matrix by input */
+    float *scale;               /* [rows padded] */
+    int32_t *comp;              /* [rows padded] */
+};
+
+static void step_buffers_release(struct step_buffers *b)
+{
+    mem_free(b->rows);
+    mem_free(b->packed);
+    mem_free(b->scale);
+    mem_free(b->comp);
+}
+
+static enum status step_buffers_init(struct step_buffers *b,
+                                     const struct conversion *c,
+                                     const struct tensor_step *s)
+{
+    size_t block = (size_t)block_rows(s), cols = (size_t)s->cols;
+    size_t padded = (size_t)pad_to(s->rows, PANEL);
+
+    *b = (struct step_buffers){ .rows = mem_alloc(block * cols,
+                                                  sizeof(float)) };
+    if (s->kind == STEP_MATRIX) {
+        size_t bytes = follows_relu(c, s)
+                           ? padded * cols
+                           : linear_bytes(c->type, (int)block, s->cols);
+
+        b->packed = mem_alloc(bytes, 1);
+        b->scale = mem_alloc(padded, sizeof *b->scale);
+        b->comp = mem_alloc(padded, sizeof *b->comp);
+        if (!b->packed || !b->scale || !b->comp)
+            return err_nomem(c->e, s->name);
+    }
+    return b->rows ? ST_OK : err_nomem(c->e, s->name);
+}
+
+/* Pack a block of rows and write it. A matrix by input is only packed. */
+static enum status write_block(struct conversion *c,
+                               const struct tensor_step *s,
+                               struct step_buffers *b, int row, int n)
+{
+    int stride = pad_to(s->rows, PANEL);
+
+    if (s->kind != STEP_MATRIX)
+        return mfile_writer_append(c->out, b->rows, (uint64_t)n *
+                                   (uint64_t)s->cols * sizeof *b->rows, c->e);
+    if (follows_relu(c, s)) {
+        pack_by_input(b->rows, n, s->cols, (int8_t *)b->packed + row, stride,
+                      b->scale + row);
+        return ST_OK;
+    }
+    pack_linear(c->type, b->rows, n, s->cols, b->packed, b->scale + row,
+                b->comp + row);
+    return mfile_writer_append(c->out, b->packed,
+                               linear_bytes(c->type, n, s->cols), c->e);
+}
+
+static enum status write_blocks(struct conversion *c,
+                                const struct tensor_step *s,
+                                struct step_buffers *b)
+{
+    int block = block_rows(s);
+    uint64_t all = step_bytes(c, s), done = 0;
+    enum status st = ST_OK;
+
+    for (int row = 0; row < s->rows && !st; row += block) {
+        int n = s->rows - row < block ? s->rows - row : block;
+        uint64_t now = all / (uint64_t)s->rows * (uint64_t)(row + n);
+
+        if (row + n == s->rows) now = all;
+        st = tensor_step_read(s, row, n, b->rows, c->e);
+        if (!st) st = write_block(c, s, b, row, n);
+        if (!st) st = report_progress(c, now - done);
+        done = now;
+    }
+    return st;
+}
+
+/* ---- tensors ---- */
+
+/* Write a tensor that belongs to a matrix: its name is that of the step with
+ * the last letter, "w", replaced by `letter`. */
+static enum status write_beside(struct conversion *c,
+                                const struct tensor_step *s, char letter,
+                                enum dtype type, int64_t rows, int64_t cols,
+                                const void *data)
+{
+    char name[MFILE_NAME_MAX + 1];
+    size_t n = strlen(s->name);
+
+    assert(n > 2 && !strcmp(s->name + n - 2, ".w"));
+    memcpy(name, s->name, n + 1);
+    name[n - 1] = letter;
+    return mfile_writer_add(c->out, name, type, rows, cols, data,
+                            (uint64_t)rows * (uint64_t)cols *
+                            dtype_bytes(type), c->e);
+}
+
+/* X.w, or any tensor of floats. */
+static enum status write_in_blocks(struct conversion *c,
+                                   const struct tensor_step *s,
+                                   struct step_buffers *b)
+{
+    enum dtype type = s->kind == STEP_MATRIX ? c->type : DT_F32;
+    enum status st = mfile_writer_start(c->out, s->name, type, s->rows,
+                                        s->cols, c->e);
+
+    if (!st) st = write_blocks(c, s, b);
+    return st ? st : mfile_writer_end(c->out, c->e);
+}
+
 /* Write either X.t or X.w and X.c, and then X.s. */
-static enum status write_int8(struct conversion *j, const struct step *s,
-                              const float *buf, struct int8_parts *p)
+static enum status write_step(struct conversion *c,
+                              const struct tensor_step *s,
+                              struct step_buffers *b)
 {
     int padded = pad_to(s->rows, PANEL);
-    uint64_t side = (uint64_t)padded * 4;
+    bool int8 = s->kind == STEP_MATRIX && c->type == DT_I8;
     enum status st;
 
-    if (follows_relu(j, s)) {
-        pack_by_input(buf, s->rows, s->cols, p->w, p->scale);
-        st = write_part(j, s, 't', DT_I8, s->cols, padded, p->w,
-                        (uint64_t)s->cols * (uint64_t)padded);
-    } else {
-        pack_linear(DT_I8, buf, s->rows, s->cols, p->w, p->scale, p->comp);
-        st = write_part(j, s, 'w', DT_I8, s->rows, s->cols, p->w,
-                        linear_bytes(DT_I8, s->rows, s->cols));
+    if (follows_relu(c, s)) {
+        st = write_blocks(c, s, b);
         if (!st)
-            st = write_part(j, s, 'c', DT_I32, padded, 1, p->comp, side);
-    }
-    if (!st) st = write_part(j, s, 's', DT_F32, padded, 1, p->scale, side);
-    return st;
-}
-
-static enum status write_matrix(struct conversion *j, const struct step *s,
-                                const float *buf)
-{
-    size_t padded = (size_t)pad_to(s->rows, PANEL);
-    size_t bytes = linear_bytes(j->type, s->rows, s->cols);
-    struct int8_parts p = { mem_alloc(bytes, 1),
-                            mem_alloc(padded, sizeof *p.scale),
-                            mem_alloc(padded, sizeof *p.comp) };
-    enum status st;
-
-    if (!p.w || !p.scale || !p.comp) {
-        st = err_nomem(j->e, s->name);
-    } else if (j->type == DT_I8) {
-        st = write_int8(j, s, buf, &p);
+            st = write_beside(c, s, 't', DT_I8, s->cols, padded, b->packed);
     } else {
-        pack_linear(j->type, buf, s->rows, s->cols, p.w, NULL, NULL);
-        st = mfile_writer_add(j->out, s->name, j->type, s->rows, s->cols, p.w,
-                              bytes, j->e);
+        st = write_in_blocks(c, s, b);
+        if (!st && int8)
+            st = write_beside(c, s, 'c', DT_I32, padded, 1, b->comp);
     }
-    mem_free(p.w);
-    mem_free(p.scale);
-    mem_free(p.comp);
+    if (!st && int8)
+        st = write_beside(c, s, 's', DT_F32, padded, 1, b->scale);
     return st;
 }
 
-static enum status convert_step(struct conversion *j, const struct step *s)
+static enum status write_steps(struct conversion *c)
 {
-    float *buf = mem_zalloc((size_t)s->rows * (size_t)s->cols, sizeof *buf);
-    enum status st;
+    enum status st = ST_OK;
 
-    if (!buf) return err_nomem(j->e, s->name);
-    st = read_parts(j, s, buf);
-    if (!st)
-        st = s->kind == STEP_MATRIX ? write_matrix(j, s, buf)
-                                    : write_plain(j, s, buf);
-    mem_free(buf);
+    for (size_t i = 0; i < c->steps.n && !st; i++) {
+        const struct tensor_step *s = &c->steps.at[i];
+        struct step_buffers b;
+
+        st = step_buffers_init(&b, c, s);
+        if (!st) st = write_step(c, s, &b);
+        step_buffers_release(&b);
+    }
     return st;
 }
 
-static enum status begin_file(struct conversion *j, const char *path)
+/* ---- the file ---- */
+
+static enum status write_text(struct conversion *c, const char *name,
+                              const struct strbuf *text)
+{
+    if (!text->len) return ST_OK;
+    return mfile_writer_add(c->out, name, DT_BYTES, (int64_t)text->len, 1,
+                            text->data, text->len, c->e);
+}
+
+static enum status write_texts(struct conversion *c)
+{
+    const struct model_plan *p = c->plan;
+    bool two = p->target_tokenizer.len;
+    enum status st = write_text(c, two ? "tokenizer.src" : "tokenizer.spm",
+                                &p->source_tokenizer);
+
+    if (!st) st = write_text(c, "tokenizer.tgt", &p->target_tokenizer);
+    if (!st) st = write_text(c, "languages", &p->languages);
+    return st ? st : write_text(c, "notice", &p->notice);
+}
+
+static enum status begin_file(struct conversion *c, const char *path)
 {
     struct strbuf text;
     enum status st;
 
     strbuf_init(&text, 0);
-    st = config_format(&j->src.cfg, &text) ?
-         mfile_writer_new(&j->out, path, text.data, text.len, j->e) :
-         err_nomem(j->e, "convert");
+    st = config_format(&c->plan->cfg, &text) ?
+         mfile_writer_new(&c->out, path, text.data, text.len, c->e) :
+         err_nomem(c->e, "convert");
     strbuf_release(&text);
-    if (st) return st;
-    return mfile_writer_add(j->out, "tokenizer.spm", DT_BYTES,
-                            (int64_t)j->spm.size, 1, j->spm.data, j->spm.size,
-                            j->e);
+    return st ? st : write_texts(c);
 }
 
-/* ---- the whole conversion ---- */
-
-static enum status open_folder(struct conversion *j, const char *dir)
+enum status convert_plan(struct model_plan *p, enum dtype type,
+                         const char *out, convert_progress_fn *progress,
+                         void *user, struct err *e)
 {
-    size_t size = strlen(dir) + 32;
-    char *path = malloc(size);
-    enum status st;
-
-    if (!path) return err_nomem(j->e, dir);
-    snprintf(path, size, "%s/config.json", dir);
-    st = source_config_read(&j->src, path, j->e);
-    snprintf(path, size, "%s/spm.model", dir);
-    if (!st) st = open_subword(j, path);
-    snprintf(path, size, "%s/model.safetensors", dir);
-    if (!st) st = safetensors_open(&j->in, path, j->e);
-    free(path);
-    return st;
-}
-
-static void close_conversion(struct conversion *j)
-{
-    mfile_writer_free(j->out);
-    safetensors_close(j->in);
-    subword_close(j->subword);
-    mapping_close(&j->spm);
-    free(j->steps);
-}
-
-enum status convert_model(const char *dir, enum dtype type, const char *out,
-                          void (*progress)(void *user, int done, int total),
-                          void *user, struct err *e)
-{
-    struct conversion j = { .type = type, .e = e };
+    struct conversion c = { .plan = p, .type = type, .progress = progress,
+                            .user = user, .e = e };
     enum status st;
 
     if (type != DT_F32 && type != DT_BF16 && type != DT_I8)
         return err_set(e, ST_ARGUMENT, "weights cannot be stored as %s",
                        dtype_name(type));
-    st = open_folder(&j, dir);
-    if (!st) st = plan_model(&j);
-    if (!st) st = begin_file(&j, out);
-    for (size_t i = 0; i < j.n_steps && !st; i++) {
-        st = convert_step(&j, &j.steps[i]);
-        if (!st && progress) progress(user, (int)i + 1, (int)j.n_steps);
-    }
-    if (!st) st = mfile_writer_commit(j.out, e);
-    close_conversion(&j);
+    st = step_list_make(&c.steps, p, e);
+    for (size_t i = 0; i < c.steps.n && !st; i++)
+        c.total += step_bytes(&c, &c.steps.at[i]);
+    if (!st) st = check_inputs(&c);
+    if (!st) st = begin_file(&c, out);
+    if (!st) st = write_steps(&c);
+    if (!st) st = mfile_writer_commit(c.out, e);
+    mfile_writer_free(c.out);
+    step_list_release(&c.steps);
+    return st;
+}
+
+enum status convert_model(const char *path, enum dtype type, const char *out,
+                          convert_progress_fn *progress, void *user,
+                          struct err *e)
+{
+    struct family_options o = { 0 };
+    struct model_plan *p = NULL;
+    struct file_set *s;
+    enum status st = file_set_open(&s, path, e);
+
+    if (!st) st = model_plan_make(&p, s, &o, e);
+    if (!st) st = convert_plan(p, type, out, progress, user, e);
+    model_plan_free(p);
+    file_set_close(s);
     return st;
 }

@@ -1,21 +1,34 @@
-/* convert.h - convert the folder of a trained model to one .skmt file.
+/* convert.h - write the .skmt file of a model that is planned.
  *
- * The folder contains model.safetensors, config.json and spm.model, with the
- * tensors and keys that docs/formats/model.md lists. All names and shapes are
- * checked before anything is written, and the file appears under its name only
- * when it is complete. The same folder and type give the same bytes. */
+ * All names and shapes are checked before anything is written, and the file
+ * appears under its name only when it is complete. The same input and type give
+ * the same bytes. Tensors are read and written in blocks of rows, so that
+ * matrices of any size need little memory; only a matrix that is stored by
+ * input (tensor.h) is in memory as a whole, as int8. */
 #ifndef CONVERT_CONVERT_H
 #define CONVERT_CONVERT_H
 
+#include <stdint.h>
+
 #include "base/err.h"
+#include "convert/model_plan.h"
 #include "tensor/tensor.h"
 
+/* Called from time to time with the bytes of the tensors that are written and
+ * their total. Return non-zero to stop: the conversion then fails with
+ * ST_CANCELED. */
+typedef int convert_progress_fn(void *user, uint64_t done, uint64_t total);
+
 /* `type` is the element type of the matrices: DT_F32, DT_BF16 or DT_I8. Norms,
- * biases and learned positions are always f32. `progress`, which may be NULL,
- * is called after each of `total` steps. The memory needed is twice that of the
- * largest matrix as f32, in addition to the mapped input. */
-enum status convert_model(const char *dir, enum dtype type, const char *out,
-                          void (*progress)(void *user, int done, int total),
-                          void *user, struct err *e);
+ * biases and learned positions are always f32. `progress` may be NULL. The
+ * tensors of a plan are marked as used, so that it can be written only once. */
+enum status convert_plan(struct model_plan *p, enum dtype type,
+                         const char *out, convert_progress_fn *progress,
+                         void *user, struct err *e);
+
+/* Convert the model at `path`, a folder or a zip archive. */
+enum status convert_model(const char *path, enum dtype type, const char *out,
+                          convert_progress_fn *progress, void *user,
+                          struct err *e);
 
 #endif

@@ -79,21 +79,13 @@ static const char *first_of(const char *a, const char *b, const char *c,
     return "";
 }
 
-/* The first file of the weights, for messages. */
-static const char *weights_name(const struct model_plan *p)
-{
-    struct tensor_file *f = NULL;
-
-    return checkpoint_at(p->tensors, 0, &f) ? f->name : "the weights";
-}
-
 static enum status missing_table(const struct model_plan *p,
                                  const struct hf_names *n, const char *which,
                                  const char *name, struct err *e)
 {
     return err_set(e, ST_FORMAT, "%s: there is no table of the %s: neither "
                    "\"%s%s\" nor one that is the same is there",
-                   weights_name(p), which, n->prefix, name);
+                   checkpoint_name(p->tensors), which, n->prefix, name);
 }
 
 static enum status choose_tables(struct hf_names *n,
@@ -123,7 +115,7 @@ static enum status choose_tables(struct hf_names *n,
     if (n->project[0]) return ST_OK;
     return err_set(e, ST_FORMAT, "%s: there is no projection \"%s\", and the "
                    "settings say that it is not the table of the target",
-                   weights_name(p), projections[0].name);
+                   checkpoint_name(p->tensors), projections[0].name);
 }
 
 /* Whether two tables are one according to a rule and their values. */
@@ -139,7 +131,7 @@ static enum status tables_tied(bool *tied, const struct model_plan *p,
     if (st || *tied || rule != HF_TIE_YES) return st;
     return err_set(e, ST_FORMAT, "%s: \"%s\" and \"%s\" should be the same "
                    "table according to the settings, but differ",
-                   weights_name(p), a, b);
+                   checkpoint_name(p->tensors), a, b);
 }
 
 /* The shared name may be there besides those that are used. If it is a copy,

@@ -187,7 +187,7 @@ static enum status parse_lines(struct config *c, const char *text, size_t len,
     return st;
 }
 
-static void config_set_defaults(struct config *c)
+void config_defaults(struct config *c)
 {
     memset(c, 0, sizeof *c);
     for (int i = 0; i < N_NUMBERS; i++)
@@ -261,7 +261,7 @@ enum status config_parse(struct config *c, const char *text, size_t len,
     keyset keys_given = 0;
     enum status st;
 
-    config_set_defaults(c);
+    config_defaults(c);
     if (!c_locale_enter(&loc)) return err_nomem(e, "config: the C locale");
     st = parse_lines(c, text, len, &keys_given, e);
     if (!st) st = check_required(keys_given, e);

@@ -82,6 +82,9 @@ struct config {
  * lower one of two. prefix_id and suffix_id are tokens to add before and after
  * the source, or -1 for none. */
 
+/* All numbers have their defaults, and strings are empty. The values of
+ * required keys are out of range. */
+void config_defaults(struct config *c);
 /* Parse and check the text of a model file. */
 enum status config_parse(struct config *c, const char *text, size_t len,
                          struct err *e);

@@ -65,18 +65,21 @@ static void pack_i8(const float *w, int n, int k, int8_t *dst, float *scale,
     }
 }
 
-void pack_by_input(const float *w, int n, int k, int8_t *dst, float *scale)
+void pack_by_input(const float *w, int n, int k, int8_t *dst, int stride,
+                   float *scale)
 {
-    size_t np = (size_t)pad_to(n, PANEL);
+    int np = pad_to(n, PANEL);
 
-    assert(n > 0 && k > 0);
-    memset(dst, 0, np * (size_t)k);
+    assert(n > 0 && k > 0 && np <= stride);
+    for (int i = 0; i < k; i++)
+        memset(dst + (size_t)i * (size_t)stride + n, 0, (size_t)(np - n));
     for (int o = 0; o < n; o++, w += k) {
         scale[o] = row_scale(w, k);
         for (int i = 0; i < k; i++)
-            dst[(size_t)i * np + o] = to_i8(w[i], scale[o]);
+            dst[(size_t)i * (size_t)stride + (size_t)o] =
+                to_i8(w[i], scale[o]);
     }
-    for (size_t o = (size_t)n; o < np; o++) scale[o] = 1;
+    for (int o = n; o < np; o++) scale[o] = 1;
 }
 
 void pack_linear(enum dtype type, const float *w, int n, int k, void *dst,

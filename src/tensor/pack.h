@@ -13,8 +13,11 @@
 void pack_linear(enum dtype type, const float *w, int n, int k, void *dst,
                  float *scale, int32_t *comp);
 
-/* Write w as int8 by input: dst is [k][n padded]. Values and scales are those
- * of pack_linear(). */
-void pack_by_input(const float *w, int n, int k, int8_t *dst, float *scale);
+/* Write w as int8 by input, as columns of dst [k][stride], from its first
+ * column on: n columns, and columns of zeros up to a multiple of PANEL. So a
+ * matrix can be written in blocks of outputs. Values and scales are those of
+ * pack_linear(). */
+void pack_by_input(const float *w, int n, int k, int8_t *dst, int stride,
+                   float *scale);
 
 #endif

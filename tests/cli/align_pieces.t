@@ -13,7 +13,7 @@ The pieces of a model are aligned. Parameters belong to one tokenizer.
   $ skmt align --load p.align a.tsv
   skmt: p.align: these parameters are for texts split into pieces, not words
   [2]
-  $ "$BUILD/tools/tiny_model" tiny > /dev/null; skmt convert --from tiny -o tiny.skmt; skmt align --pieces ./tiny.skmt --load p.align a.tsv
+  $ "$BUILD/tools/tiny_model" tiny > /dev/null; skmt convert -q --from tiny -o tiny.skmt; skmt align --pieces ./tiny.skmt --load p.align a.tsv
   skmt: p.align: these parameters are for the pieces of another tokenizer
   [2]
   $ skmt align --pieces nowhere a.tsv 2>&1 | head -1

@@ -6,7 +6,7 @@ Convert a model with random weights to each of the three types.
   model.safetensors
   spm.model
 
-  $ for t in f32 bf16 int8; do skmt convert --from tiny --type $t -o $t.skmt && skmt info $t.skmt | grep '^type' | tr -s ' '; done
+  $ for t in f32 bf16 int8; do skmt convert -q --from tiny --type $t -o $t.skmt && skmt info $t.skmt | grep '^type' | tr -s ' '; done
   type f32
   type bf16
   type int8
@@ -35,16 +35,53 @@ An existing file is replaced only by a complete one.
   skmt: *nowhere* (glob)
   [1]
 
-If it is interrupted, it leaves a complete file and no other files.
+If it is interrupted, the old file stays as it was, and no other files are left.
+The signal is there before the program starts.
 
-  $ mkfifo hold; mv tiny/other tiny/spm.model; mv tiny/config.json config; ln -s ../hold tiny/config.json
-  $ skmt convert --from tiny -o late.skmt & pid=$!; exec 3> hold; kill -TERM $pid; cat config >&3; exec 3>&-; wait $pid
+  $ mv tiny/other tiny/spm.model; cat > stop.py <<'EOF'
+  > import os, signal
+  > signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+  > os.kill(os.getpid(), signal.SIGTERM)
+  > os.execvp("skmt", ["skmt", "convert", "-q", "--from", "tiny", "-o", "f32.skmt"])
+  > EOF
+  $ python3 stop.py
   [143]
 
-  $ skmt info late.skmt | grep '^type' | tr -s ' '; ls *tmp*
-  type int8
-  ls: cannot access '*tmp*': No such file or directory
-  [2]
+  $ cmp f32.skmt before; ls
+  before
+  bf16.skmt
+  f32.skmt
+  int8.skmt
+  stop.py
+  tiny
+
+It says what it found. Without -o it does nothing else.
+
+  $ skmt convert --from tiny
+  family      skmt
+  languages   xx to yy
+  network     2 + 2 layers, d_model 32, 4 heads, feed-forward 64, ReLU, norms before the blocks
+  positions   sines, then cosines, from 0 on, at most 64
+  vocabulary  310 tokens; one table for source, target and output
+  tokenizer   one for both sides
+  weights     89 tensors, mostly f32, 0.2 MB
+  nothing is written; name a file with -o FILE
+
+  $ skmt convert --from tiny -o int8.skmt | tail -1
+  written     int8.skmt, 0.1 MB
+
+  $ mkdir other; skmt convert --from other -o x; echo hello > other/hello; skmt convert --from other -o x; echo '{"model_type": "t5"}' > other/config.json; skmt convert --from other -o x
+  skmt: other: there are no files
+  skmt: other: these are not the files of a model that can be converted: hello
+  skmt: other: models whose config.json says "model_type": "t5" cannot be converted
+  [1]
+
+  $ skmt convert --from tiny --family pony; skmt convert --from tiny --heads 0; skmt convert --from tiny --positions learned; skmt convert --from tiny --heads 3
+  skmt: family: there is no family "pony"; the families are: * (glob)
+  skmt: --heads: "0" is not a whole number from 1 to 1024
+  skmt: positions: "learned" is not halves, halves-hf or in-turn
+  skmt: tiny/config.json: config: d_model=32 is not a multiple of heads=3
+  [1]
 
 Show the properties as text and as JSON, and the tensors on request.
 

@@ -85,7 +85,7 @@ What is missing is said.
 The store of another model, an unfinished one, damaged ones, and other files are
 refused.
 
-  $ "$BUILD/tools/tiny_model" tiny > /dev/null; skmt convert --from tiny -o tiny.skmt; skmt translate --datastore my.knn -m ./tiny.skmt one
+  $ "$BUILD/tools/tiny_model" tiny > /dev/null; skmt convert -q --from tiny -o tiny.skmt; skmt translate --datastore my.knn -m ./tiny.skmt one
   skmt: my.knn was made with another model; build a datastore with this one ('skmt knn build')
   [1]
   $ (ulimit -f 100; skmt knn build --memory my.tm -o u.knn --block 40 2> /dev/null); skmt translate --datastore u.knn one

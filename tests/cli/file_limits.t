@@ -43,7 +43,7 @@ system sends (SIGXFSZ) does not end the program.
   $ skmt tm check a.tm; skmt tm export a.tm --format tsv | sort -u | wc -l
   a.tm: no problems
   401
-  $ "$BUILD/tools/tiny_model" tiny > /dev/null; (ulimit -f 4; skmt convert --from tiny -o tiny.skmt); echo $?; ls tiny.skmt* 2> /dev/null
+  $ "$BUILD/tools/tiny_model" tiny > /dev/null; (ulimit -f 4; skmt convert -q --from tiny -o tiny.skmt); echo $?; ls tiny.skmt* 2> /dev/null
   skmt: tiny.skmt: File too large
   1
   [2]

@@ -139,7 +139,7 @@ A finished datastore is not overwritten.
 
 Another model's datastore is refused.
 
-  $ "$BUILD/tools/tiny_model" tiny > /dev/null; skmt convert --from tiny -o tiny.skmt; skmt knn add small.knn a.tsv -m ./tiny.skmt
+  $ "$BUILD/tools/tiny_model" tiny > /dev/null; skmt convert -q --from tiny -o tiny.skmt; skmt knn add small.knn a.tsv -m ./tiny.skmt
   skmt: small.knn was made with another model; build a datastore with this one ('skmt knn build')
   [1]
   $ skmt knn sample small.knn -m ./tiny.skmt

@@ -92,7 +92,7 @@ Files that are missing, damaged, or of another model.
   $ head -c 20000 my.knn > cut.knn; skmt knn train -D cut.knn -d dev.tsv
   skmt: cut.knn is truncated: it has 20000 bytes instead of 184320; copy it again or build it again
   [1]
-  $ "$BUILD/tools/tiny_model" tiny > /dev/null; skmt convert --from tiny -o tiny.skmt; skmt knn train -D my.knn -d dev.tsv -m ./tiny.skmt
+  $ "$BUILD/tools/tiny_model" tiny > /dev/null; skmt convert -q --from tiny -o tiny.skmt; skmt knn train -D my.knn -d dev.tsv -m ./tiny.skmt
   skmt: my.knn was made with another model; build a datastore with this one ('skmt knn build')
   [1]
   $ skmt translate -m ./tiny.skmt --settings net --datastore my.knn in.de

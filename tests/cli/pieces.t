@@ -60,7 +60,7 @@ Files that do not fit.
   $ skmt align -q --memory my.tm --save words.align --print none; skmt translate -M my.tm --system pieces --alignment words.align one
   skmt: words.align: these parameters are for texts split into words, not pieces; make them with 'skmt align --pieces MODEL --memory FILE --save FILE'
   [2]
-  $ "$BUILD/tools/tiny_model" tiny > /dev/null; skmt convert --from tiny -o tiny.skmt; skmt translate --model ./tiny.skmt -M my.tm --system pieces --alignment my.align one
+  $ "$BUILD/tools/tiny_model" tiny > /dev/null; skmt convert -q --from tiny -o tiny.skmt; skmt translate --model ./tiny.skmt -M my.tm --system pieces --alignment my.align one
   skmt: my.align: these parameters are for the pieces of another tokenizer; make them with 'skmt align --pieces MODEL --memory FILE --save FILE'
   [2]
   $ skmt translate -M my.tm --system pieces --alignment my.align -o my.align one

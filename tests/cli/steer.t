@@ -206,7 +206,7 @@ The keys of pairs are stored in a file and used again.
 A key file belongs to one model and one key type. If they differ, there is a
 message and the file is not changed.
 
-  $ cp keys before; "$BUILD/tools/tiny_model" tiny > /dev/null 2>&1; skmt convert --from tiny --type f32 -o tiny.skmt
+  $ cp keys before; "$BUILD/tools/tiny_model" tiny > /dev/null 2>&1; skmt convert -q --from tiny --type f32 -o tiny.skmt
   $ skmt translate -M my.tm -m tiny.skmt --key-file keys one
   skmt: keys: has 8-bit keys of 512 numbers, not 8-bit keys of 32 numbers; name another file or delete this one
   [2]

@@ -201,7 +201,7 @@ A network that is damaged, of another form, or of other features is refused.
 
 So is a network of another model, and learned trust without a network.
 
-  $ "$BUILD/tools/tiny_model" tiny > log 2>&1; skmt convert --from tiny -o tiny.skmt --quiet; skmt translate -m tiny.skmt -M my.tm --settings my.settings text
+  $ "$BUILD/tools/tiny_model" tiny > log 2>&1; skmt convert -q --from tiny -o tiny.skmt --quiet; skmt translate -m tiny.skmt -M my.tm --settings my.settings text
   skmt: trust: the network was trained with another model; train it again with this one (skmt tune --learn)
   [1]
 

@@ -34,7 +34,7 @@ Every command has a page; -h shows the same page.
   Usage: skmt translate [OPTIONS] [FILE ...]
   Usage: skmt score --ref REF [OPTIONS] FILE ...
   Usage: skmt info [OPTIONS] [MODEL]
-  Usage: skmt convert --from DIR [--type f32|bf16|int8] -o FILE
+  Usage: skmt convert --from PATH [--type f32|bf16|int8] [-o FILE]
   Usage: skmt help [COMMAND]
 
   $ for c in translate score info convert help; do skmt $c -h | cmp - <(skmt help $c); skmt $c --help | cmp - <(skmt help $c); done
@@ -122,11 +122,11 @@ For an invalid value, the message says which values are valid.
   [2]
 
   $ skmt convert
-  skmt: convert needs --from DIR and -o FILE; see 'skmt help convert'
+  skmt: convert needs --from PATH; see 'skmt help convert'
   [2]
 
   $ skmt convert --from . --type int4 -o x
-  skmt: --type: 'int4' is not f32, bf16 or int8
+  skmt: --type: "int4" is not one of f32, bf16, int8
   [2]
 
   $ skmt info a b

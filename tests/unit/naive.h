@@ -8,7 +8,7 @@
 #ifndef NAIVE_H
 #define NAIVE_H
 
-#include "convert/safetensors.h"
+#include "read_tensors.h"
 #include "tiny_net.h"
 
 struct naive_tensor { char name[64]; double *v; };
@@ -24,13 +24,13 @@ static inline double *naive_rows(int rows, int cols)
     return calloc((size_t)rows * (size_t)cols + 1, sizeof(double));
 }
 
-static inline void naive_read(struct naive *m, const struct sf_tensor *t)
+static inline void naive_read(struct naive *m, struct tensor_file *file,
+                              const struct file_tensor *t)
 {
-    int n = (int)(t->shape[0] * t->shape[1]);
-    float *f = calloc((size_t)n, sizeof *f);
     struct naive_tensor *to = &m->t[m->n++];
+    int n;
+    float *f = tensors_values(file, t, &n);
 
-    CHECK(sf_tensor_read(t, f));
     snprintf(to->name, sizeof to->name, "%s", t->name);
     to->v = naive_rows(n, 1);
     for (int i = 0; i < n; i++) to->v[i] = (double)f[i];
@@ -39,18 +39,17 @@ static inline void naive_read(struct naive *m, const struct sf_tensor *t)
 
 static inline bool naive_open(struct naive *m, const struct tiny_net *t)
 {
-    struct safetensors *s;
+    struct tensor_file *f;
     struct err e;
 
     memset(m, 0, sizeof *m);
     m->o = &t->o;
-    if (!CHECK_OK(safetensors_open(&s, tiny_net_file(t, "model.safetensors"),
-                                   &e), &e))
+    if (!CHECK_OK(tensors_open(&f, tiny_net_file(t, "model.safetensors"), &e),
+                  &e))
         return false;
-    m->t = calloc((size_t)safetensors_count(s), sizeof *m->t);
-    for (int i = 0; i < safetensors_count(s); i++)
-        naive_read(m, safetensors_at(s, i));
-    safetensors_close(s);
+    m->t = calloc((size_t)f->n, sizeof *m->t);
+    for (int i = 0; i < f->n; i++) naive_read(m, f, &f->at[i]);
+    tensor_file_close(f);
     return true;
 }
 

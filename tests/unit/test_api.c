@@ -17,6 +17,17 @@ struct fixture {
     skmt_model *model;
 };
 
+static skmt_status fixture_convert(struct fixture *f, skmt_error *e)
+{
+    skmt_conversion *c;
+    skmt_status st = skmt_conversion_new(&c, e);
+
+    if (!st) st = skmt_conversion_open(c, f->dir, e);
+    if (!st) st = skmt_conversion_write(c, f->path, NULL, NULL, e);
+    skmt_conversion_free(c);
+    return st;
+}
+
 static bool fixture_make(struct fixture *f, const struct tiny *o)
 {
     skmt_error e;
@@ -26,7 +37,7 @@ static bool fixture_make(struct fixture *f, const struct tiny *o)
     if (!CHECK(mkdtemp(f->dir) != NULL) || !CHECK(tiny_write(f->dir, o)))
         return false;
     snprintf(f->path, sizeof f->path, "%s/m.skmt", f->dir);
-    if (skmt_convert(f->dir, "int8", f->path, NULL, NULL, &e) ||
+    if (fixture_convert(f, &e) ||
         skmt_model_open(&f->model, f->path, &e))
         return test_fail(__FILE__, __LINE__, "%s", e.message);
     return true;

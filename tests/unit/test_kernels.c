@@ -343,7 +343,7 @@ static void sparse_init(struct sparse_product *s, int rows, int n, int k,
                                    s->p.xs);
     s->w = mem_alloc(np * (size_t)k, 1);
     scale = mem_alloc(np, sizeof *scale);
-    pack_by_input(s->p.w, n, k, s->w, scale);
+    pack_by_input(s->p.w, n, k, s->w, (int)np, scale);
     CHECK_MEM(scale, s->p.scale, np * sizeof *scale);
     mem_free(scale);
     s->by_input = s->p.l;

@@ -187,6 +187,7 @@ TEST(a_model_lends_its_pieces)
     skmt_options *so;
     char path[64];
     struct scratch s;
+    skmt_conversion *c;
     skmt_model *model = NULL;
     skmt_matches *m = NULL;
     skmt_match words = SKMT_INIT(skmt_match), pieces = words;
@@ -197,7 +198,10 @@ TEST(a_model_lends_its_pieces)
     REQUIRE(scratch_make(&s));
     REQUIRE(tiny_write(s.dir, &o));
     snprintf(path, sizeof path, "%s/m.skmt", s.dir);
-    OK(skmt_convert(s.dir, "int8", path, NULL, NULL, &err));
+    OK(skmt_conversion_new(&c, &err));
+    OK(skmt_conversion_open(c, s.dir, &err));
+    OK(skmt_conversion_write(c, path, NULL, NULL, &err));
+    skmt_conversion_free(c);
     OK(skmt_model_open(&model, path, &err));
     tm = open_tm(&s, SKMT_TM_CREATE);
     add(tm, NULL, "abc abd", "x");
