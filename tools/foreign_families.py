@@ -14,7 +14,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from foreign_write import (Parameter, Storage, Tensor, ct2_bytes, ct2_compress,
-                           npz_bytes, torch_legacy_bytes, torch_zip_bytes,
+                           named_object, npz_bytes, torch_legacy_bytes, torch_zip_bytes,
                            write_bytes, write_json, write_safetensors)
 
 ATTENTION = ("q_proj", "k_proj", "v_proj", "out_proj")
@@ -438,12 +438,18 @@ def write_m2m(folder, net, form, dtype, arch="M2M100", buffers=False,
     write_json(os.path.join(folder, "config.json"), config | (extra or {}))
 
 
-def write_fsmt(folder, net, form, dtype, langs, extra=None):
+def write_fsmt(folder, net, form, dtype, langs, extra=None, positions=False):
+    """positions: store their tables, with zeros for the padding."""
     h, arrays = net.h, collections.OrderedDict()
     arrays["model.encoder.embed_tokens.weight"] = net.table("source")
     arrays["model.decoder.embed_tokens.weight"] = net.table("target")
     arrays.update({"model." + n: a for n, a in layer_tensors(net).items()})
     arrays["model.decoder.output_projection.weight"] = net.table("output")
+    if positions:
+        table = positions_fairseq(1026, h.d)
+        table[1] = 0
+        for side in ("encoder", "decoder"):
+            arrays[f"model.{side}.embed_positions.weight"] = table
     if form.startswith("safe"):         # each table once
         seen, once = set(), collections.OrderedDict()
         for name, a in arrays.items():
@@ -471,19 +477,19 @@ def write_fsmt(folder, net, form, dtype, langs, extra=None):
 
 # ---- fairseq -------------------------------------------------------------------
 
-def fairseq_tensors(net, old=False, buffers=True):
+def fairseq_tensors(net, old=False, version=3, buffers=True):
     """old: the names of before 2019, with one matrix for q, k and v."""
     h, out = net.h, collections.OrderedDict()
 
     def put(name, array):
         out[name] = array
     if buffers:
-        put("encoder.version", np.array([3], np.float32))
+        put("encoder.version", np.array([version], np.float32))
     put("encoder.embed_tokens.weight", net.table("source"))
     for side in ("encoder", "decoder"):
         if side == "decoder":
             if buffers:
-                put("decoder.version", np.array([3], np.float32))
+                put("decoder.version", np.array([version], np.float32))
             put("decoder.embed_tokens.weight", net.table("target"))
         if h.learned:
             put(side + ".embed_positions.weight", net.t[side + ".positions"])
@@ -542,27 +548,64 @@ def fairseq_args(net, **extra):
     } | extra
 
 
+def omegaconf(value):
+    """Dicts as objects of omegaconf, of which only the names are written."""
+    if isinstance(value, dict):
+        return named_object("omegaconf.dictconfig", "DictConfig", {
+            "_metadata": None, "_content":
+            {k: omegaconf(v) for k, v in value.items()}})
+    return named_object("omegaconf.nodes", "AnyNode", {"_val": value})
+
+
+def fairseq_cfg(args):
+    """The settings as newer versions of fairseq store them: dicts of dicts."""
+    model = {"_name": args.pop("arch", None), "encoder": {}, "decoder": {}}
+    task = {"_name": args.pop("task", None)}
+    for key, value in args.items():
+        side, _, rest = key.partition("_")
+        if key in ("source_lang", "target_lang"):
+            task[key] = value
+        elif side in ("encoder", "decoder"):
+            model[side][rest] = value
+        else:
+            model[key] = value
+    return {"_name": None, "model": model, "task": task,
+            "bpe": {"_name": model.pop("bpe")} if "bpe" in model else None,
+            "tokenizer": None, "generation": {"beam": 5, "lenpen": 1.0}}
+
+
 def write_fairseq(path, net, dtype="float32", legacy=False, old=False,
-                  form="args", wrap_args=None, **extra):
-    """form: "args" (a Namespace), or "cfg" (dicts, as in newer versions)."""
+                  form="args", version=3, drop=(), **extra):
+    """form: how the settings are stored. "args": a Namespace; "cfg": a
+    Namespace in a dict; "dicts"; "omegaconf": objects. drop: settings that are
+    left out."""
     import argparse
-    args = argparse.Namespace(**fairseq_args(net, **extra))
+    args = fairseq_args(net, **extra)
+    for key in drop:
+        del args[key]
+    if form == "args":
+        found = {"args": argparse.Namespace(**args)}
+    elif form == "cfg":
+        found = {"args": None, "cfg": {
+            "_name": None, "model": argparse.Namespace(**args),
+            "task": {"_name": "translation"}}}
+    else:
+        cfg = fairseq_cfg(args)
+        found = {"args": None, "cfg":
+                 omegaconf(cfg) if form == "omegaconf" else cfg}
 
     def wrap(tensors):
-        value = {"model": tensors,
-                 "optimizer_history": [{"num_updates": 7, "best": 1.5e-3,
-                                        "criterion_name": "X"}],
-                 "extra_state": {"epoch": 3, "val_loss": 2.25,
-                                 "huge": 1 << 80, "minus": -12345678901},
-                 "last_optimizer_state": {
-                     "state": {0: {"exp_avg": Tensor.of(
-                         np.ones((3, 5), np.float32))}}}}
-        if form == "args":
-            return {"args": args} | value
-        return {"args": None, "cfg": {"_name": None, "model": args,
-                                      "task": {"_name": "translation"}}} | value
+        return found | {
+            "model": tensors,
+            "optimizer_history": [{"num_updates": 7, "best": 1.5e-3,
+                                   "criterion_name": "X"}],
+            "extra_state": {"epoch": 3, "val_loss": 2.25,
+                            "huge": 1 << 80, "minus": -12345678901},
+            "last_optimizer_state": {
+                "state": {0: {"exp_avg": Tensor.of(
+                    np.ones((3, 5), np.float32))}}}}
 
-    arrays = fairseq_tensors(net, old)
+    arrays = fairseq_tensors(net, old, version)
     write_torch(path, arrays, dtype, legacy=legacy, wrap=wrap)
 
 

@@ -658,27 +658,62 @@ def dictionary(lines):
     return v
 
 
+def plain(value):
+    """What a pickle of settings says, without the objects in it."""
+    fields = getattr(value, "fields", None)
+    if fields is not None:
+        if "_val" in fields:
+            return fields["_val"]
+        value = fields.get("_content", fields)
+    if isinstance(value, dict):
+        return {k: plain(v) for k, v in value.items()}
+    return value
+
+
+def fairseq_settings(saved):
+    """The settings of all versions of fairseq under the oldest names."""
+    if saved.get("args"):
+        return plain(saved["args"])
+    cfg = plain(saved["cfg"])
+    out = dict(cfg["task"]) | cfg["model"]
+    for side in ("encoder", "decoder"):
+        for key, value in (out.get(side) or {}).items():
+            out[f"{side}_{key}"] = value
+    return out
+
+
+def fairseq_text(files, args, to_id, target):
+    models = [n for n in files.names if n.endswith(".model")]
+    if not models:
+        codes = [n for n in files.names if "code" in n]
+        return Bpe(merges_of(files.lines(codes[0])), to_id, target, 3)
+    pair = [next(n for n in models if len(models) == 1 or f".{lang}." in n)
+            for lang in (args["source_lang"], args["target_lang"])]
+    return Spm(files.read(pair[0]), files.read(pair[1]), to_id, target, 3)
+
+
 def fairseq(files, languages):
-    saved = read_torch(files.read(files.ending(".pt")[0]))
-    args = saved.get("args") or saved["cfg"]["model"]
-    args = args.fields
+    usual = [n for n in ("model.pt", "checkpoint_best.pt") if n in files]
+    saved = read_torch(files.read(
+        files.chosen or (usual + files.ending(".pt"))[0]))
+    args = fairseq_settings(saved)
     arrays = fairseq_names(arrays_of(saved["model"]))
-    learned = args["encoder_learned_pos"]
+    learned = "encoder.embed_positions.weight" in arrays
     positions = {s: arrays[s + ".embed_positions.weight"] for s in
                  ("encoder", "decoder")} if learned else "halves"
     config = {"d_model": args["encoder_embed_dim"],
-              "encoder_attention_heads": args["encoder_attention_heads"],
+              "encoder_attention_heads": args.get("encoder_attention_heads",
+                                                  4),
               "encoder_layers": args["encoder_layers"],
               "decoder_layers": args["decoder_layers"],
-              "activation_function": args["activation_fn"],
+              "activation_function": args.get("activation_fn", "relu"),
               "scale_embedding": not args.get("no_scale_embedding", False)}
     net = hf_network(arrays, config, pre=args["encoder_normalize_before"],
                      positions=positions, offset=2)
     source = dictionary(files.lines(f"dict.{args['source_lang']}.txt"))
     target = dictionary(files.lines(f"dict.{args['target_lang']}.txt"))
-    codes = [n for n in files.names if n.endswith("code") or n == "bpecodes"]
     to_id = {p: i for i, p in enumerate(source)}
-    text = Bpe(merges_of(files.lines(codes[0])), to_id, target, 3)
+    text = fairseq_text(files, args, to_id, target)
     filled = {i for i, p in enumerate(target) if p.startswith("madeupword")}
     return Model(net, text, 2, 3, 2, (), [2], barred={0, 1},
                  may_be_barred=filled | {3})

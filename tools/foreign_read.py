@@ -17,9 +17,13 @@ import numpy as np
 
 
 class Files:
-    """The files of a folder or of a zip archive with one."""
+    """The files of a folder or of a zip archive with one. A path may also name
+    a checkpoint in a folder (.pt), which is then `chosen`."""
 
     def __init__(self, path):
+        self.chosen = None
+        if path.endswith(".pt"):
+            path, self.chosen = os.path.split(path)
         self.folder = path if os.path.isdir(path) else None
         if self.folder:
             names = [os.path.relpath(os.path.join(root, n), path)

@@ -192,6 +192,20 @@ class Parameter:
                 (self.tensor, True, collections.OrderedDict()))
 
 
+NAMED = {}
+
+
+def named_object(module, name, fields):
+    """An object of a class that need not exist, with these fields."""
+    cls = NAMED.get((module, name))
+    if not cls:
+        cls = type(name, (), {"__module__": module, "__qualname__": name})
+        NAMED[module, name] = cls
+    value = cls()
+    value.__dict__.update(fields)
+    return value
+
+
 STORAGE_CLASSES = {"float32": "FloatStorage", "float16": "HalfStorage",
                    "float64": "DoubleStorage", "int64": "LongStorage",
                    "uint16": "BFloat16Storage"}
@@ -215,8 +229,13 @@ def torch_names():
     for name in STORAGE_CLASSES.values():
         setattr(torch, name, type(name, (), {"__module__": "torch"}))
     torch._utils = utils
-    saved = {n: sys.modules.get(n) for n in ("torch", "torch._utils")}
-    sys.modules.update({"torch": torch, "torch._utils": utils})
+    modules = {"torch": torch, "torch._utils": utils}
+    for (module, name), cls in NAMED.items():
+        modules.setdefault(module.split(".")[0], types.ModuleType("package"))
+        modules.setdefault(module, types.ModuleType(module))
+        setattr(modules[module], name, cls)
+    saved = {n: sys.modules.get(n) for n in modules}
+    sys.modules.update(modules)
     try:
         yield torch
     finally:

@@ -611,7 +611,107 @@ def fairseq_old(pre, learned, tied, seed):
     return make
 
 
-def fsmt(joint, form, dtype, seed):
+def write_fairseq_codes(out, name, form, merges, lists):
+    """Dictionaries of symbols for de and en, and one file of codes. Returns the
+    sizes of the dictionaries."""
+    sizes = []
+    for lang, symbols in zip(("de", "en"), lists):
+        rows = fairseq_dict(at_marks(symbols))
+        sizes.append(len(rows) + 4)
+        write_text(os.path.join(out, f"dict.{lang}.txt"),
+                   "\n".join(rows) + "\n")
+    write_text(os.path.join(out, name), codes_text(merges, form))
+    return sizes
+
+
+def fairseq_untied(tok, out, case):
+    """One dictionary, three tables, embeddings that are not scaled, subword-nmt
+    codes, settings as dicts."""
+    merges, symbols = learn_bpe(WORDS_DE + WORDS_EN, 24)
+    sizes = write_fairseq_codes(out, "bpe.codes", "subword-nmt", merges,
+                                [symbols, symbols])
+    net = random_net(96, v_src=sizes[0], eos=2, one_table=False, tied=False,
+                     act="gelu", ffn=32, dec_ffn=48, enc=1, dec=3)
+    write_fairseq(os.path.join(out, "checkpoint_best.pt"), net, form="dicts",
+                  no_scale_embedding=True)
+    write_text(os.path.join(out, "checkpoint_last.pt"), "not used")
+
+
+def fairseq_version1(tok, out, case):
+    """Norms before the blocks, but none at the end, as in the first versions.
+    The settings do not say much."""
+    merges, symbols = learn_bpe(WORDS_DE + WORDS_EN, 24)
+    sizes = write_fairseq_codes(out, "code", "fastbpe", merges,
+                                [symbols, symbols])
+    net = random_net(97, v_src=sizes[0], eos=2, pre=True, heads=4)
+    for name in [n for n in net.t if ".layer_norm." in n and
+                 ".layers." not in n]:
+        del net.t[name]
+    write_fairseq(os.path.join(out, "model.pt"), net, legacy=True, old=True,
+                  version=1, arch="transformer_iwslt_de_en",
+                  drop=["encoder_attention_heads", "decoder_attention_heads",
+                        "activation_fn", "max_source_positions",
+                        "max_target_positions", "encoder_learned_pos",
+                        "decoder_learned_pos", "task"])
+
+
+def fairseq_learned(tok, out, case):
+    """Learned positions, fewer for the target; objects of omegaconf; f16."""
+    merges, symbols = learn_bpe(WORDS_DE + WORDS_EN, 24)
+    sizes = write_fairseq_codes(out, "bpecodes", "fastbpe", merges,
+                                [symbols, symbols])
+    net = random_net(98, v_src=sizes[0], eos=2, learned=70, pre=True)
+    net.t["decoder.positions"] = net.t["decoder.positions"][:60]
+    for side in ("encoder", "decoder"):
+        net.t[side + ".positions"][1] = 0
+    write_fairseq(os.path.join(out, "model.pt"), net, "float16",
+                  form="omegaconf", max_source_positions=68,
+                  max_target_positions=58)
+
+
+def fairseq_models(tok, out, case):
+    """Several models in a folder; the path names one."""
+    out, name = os.path.split(out)
+    merges, symbols = learn_bpe(WORDS_DE + WORDS_EN, 24)
+    sizes = write_fairseq_codes(out, "bpecodes", "fastbpe", merges,
+                                [symbols, symbols])
+    for i in range(1, 4):
+        net = random_net(300 + i, v_src=sizes[0], eos=2)
+        write_fairseq(os.path.join(out, f"model{i}.pt"), net, legacy=i == 2)
+
+
+def fairseq_spm(joint, model, seed, **options):
+    """SentencePiece. The dictionaries lack two pieces of the models, and are in
+    another order."""
+    def make(tok, out, case):
+        sizes = []
+        for lang in ("de", "en"):
+            name = "deen-" + model if joint else f"{lang}-{model}"
+            pieces = [p for p in tok.pieces(name) if p not in SPECIAL]
+            rows = fairseq_dict(pieces[:3:-1] + pieces[:2])
+            sizes.append(len(rows) + 4)
+            write_text(os.path.join(out, f"dict.{lang}.txt"),
+                       "\n".join(rows) + "\n")
+            write_bytes(os.path.join(
+                out, "sentencepiece.bpe.model" if joint else
+                f"spm.{lang}.model"), tok.model(name))
+        net = random_net(seed, v_src=sizes[0], v_tgt=sizes[1], eos=2,
+                         one_table=joint, **options)
+        write_fairseq(os.path.join(out, "model.pt"), net, bpe="sentencepiece",
+                      form="dicts" if joint else "args")
+    return make
+
+
+def fsmt_stored(tok, out, case):
+    """The table of positions is stored, weights in two files, and settings of
+    search in a file of their own."""
+    fsmt(False, "bin-split", "float32", 99, positions=True, act="gelu",
+         tied=False)(tok, out, case)
+    write_json(os.path.join(out, "generation_config.json"),
+               {"num_beams": 4, "length_penalty": 0.8, "max_length": 200})
+
+
+def fsmt(joint, form, dtype, seed, positions=False, **options):
     def make(tok, out, case):
         merges, symbols = learn_bpe(WORDS_DE + WORDS_EN, 24)
         lists = []
@@ -628,8 +728,9 @@ def fsmt(joint, form, dtype, seed):
             "langs": ["de", "en"], "model_max_length": 1024,
             "do_lower_case": False})
         net = random_net(seed, v_src=len(lists[0]), v_tgt=len(lists[1]),
-                         eos=2, one_table=joint, tied=joint)
-        write_fsmt(out, net, form, dtype, ["de", "en"])
+                         **{"eos": 2, "one_table": joint, "tied": joint}
+                         | options)
+        write_fsmt(out, net, form, dtype, ["de", "en"], positions=positions)
     return make
 
 
@@ -677,6 +778,15 @@ CASES = {
                         texts=WORD_TEXTS),
     "fairseq-old-pre": case("fairseq", fairseq_old(True, True, False, 93),
                             texts=WORD_TEXTS),
+    "fairseq-untied": case("fairseq", fairseq_untied, texts=WORD_TEXTS),
+    "fairseq-version1": case("fairseq", fairseq_version1, texts=WORD_TEXTS),
+    "fairseq-learned": case("fairseq", fairseq_learned, texts=WORD_TEXTS),
+    "fairseq-models": case("fairseq", fairseq_models, "/model2.pt",
+                           texts=WORD_TEXTS),
+    "fairseq-spm": case("fairseq", fairseq_spm(True, "bpe", 304)),
+    "fairseq-spm-two": case("fairseq", fairseq_spm(False, "unigram", 305,
+                                                   pre=True, tied=False)),
+    "fsmt-stored": case("fsmt", fsmt_stored, texts=WORD_TEXTS),
     "fsmt-joint": case("fsmt", fsmt(True, "bin", "float16", 94),
                        texts=WORD_TEXTS),
     "fsmt-separate": case("fsmt", fsmt(False, "safetensors", "float32", 95),
@@ -703,8 +813,8 @@ def generate(out, names=None):
     for name in names or CASES:
         c = CASES[name]
         path = os.path.join(out, name + c["path"])
-        if os.path.isdir(path):
-            shutil.rmtree(path)
+        if os.path.isdir(os.path.join(out, name)):
+            shutil.rmtree(os.path.join(out, name))
         c["make"](tok, path, c)
         models.append({"name": name, "path": name + c["path"]} |
                       {k: v for k, v in c.items()
