@@ -42,11 +42,12 @@ SKMT_API void skmt_conversion_free(skmt_conversion *c);  /* NULL is fine */
  *                  chosen when it is opened
  *     heads        the number of attention heads, where the files do not say it
  *     positions    halves, halves-hf or in-turn: another kind of sinusoidal
- *                  positions than that of the family */
+ *                  positions than that of the family
+ *     checkpoint   the file to take of several checkpoints of fairseq */
 SKMT_API skmt_status skmt_conversion_set(skmt_conversion *c, const char *key,
                                          const char *value, skmt_error *err);
-/* Find out what is at `path`, a folder or a zip archive. Fails if it is not a
- * model that can be converted. */
+/* Find out what is at `path`, a folder or a zip archive, or a checkpoint (*.pt)
+ * in its folder. Fails if it is not a model that can be converted. */
 SKMT_API skmt_status skmt_conversion_open(skmt_conversion *c, const char *path,
                                           skmt_error *err);
 /* What was found, as whole lines, some of which begin with "note: " or

@@ -146,7 +146,8 @@ const struct opt info_options[] = {
 };
 
 const struct opt convert_options[] = {
-    { "from", 0, "PATH", "the folder or zip archive of the model" },
+    { "from", 0, "PATH", "the folder or zip archive of the model, or a "
+      "checkpoint of fairseq in its folder" },
     { "type", 0, "TYPE", "number format of the weights: f32, bf16 or int8; "
       "default int8" },
     { "output", 'o', "FILE", "the model file to write; an existing file is "
@@ -162,6 +163,8 @@ const struct opt convert_options[] = {
     { "positions", 0, "KIND", "compute positions in another way than usual for "
       "the family: halves (Marian, fairseq), halves-hf (Marian models in "
       "Hugging Face), in-turn (OpenNMT)" },
+    { "checkpoint", 0, "FILE", "of several checkpoints of fairseq in a folder, "
+      "the one to convert" },
     { "quiet", 'q', NULL, "print only warnings and errors" },
     HELP_OPTION,
     NO_MORE_OPTIONS

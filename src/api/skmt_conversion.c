@@ -12,7 +12,8 @@
 struct skmt_conversion {
     enum dtype type;
     int heads;
-    char *family, *source_lang, *target_lang, *positions;       /* or NULL */
+    /* NULL, or as set. */
+    char *family, *source_lang, *target_lang, *positions, *checkpoint;
     struct file_set *files;
     struct model_plan *plan;    /* NULL: not opened, or already written */
 };
@@ -43,6 +44,7 @@ void skmt_conversion_free(skmt_conversion *c)
     free(c->source_lang);
     free(c->target_lang);
     free(c->positions);
+    free(c->checkpoint);
     free(c);
 }
 
@@ -88,6 +90,7 @@ skmt_status skmt_conversion_set(skmt_conversion *c, const char *key,
     const struct { const char *key; char **at; } strings[] = {
         { "family", &c->family }, { "source-lang", &c->source_lang },
         { "target-lang", &c->target_lang }, { "positions", &c->positions },
+        { "checkpoint", &c->checkpoint },
     };
 
     err_clear(e);
@@ -111,7 +114,7 @@ skmt_status skmt_conversion_open(skmt_conversion *c, const char *path,
     struct family_options o = {
         .family = c->family, .source_lang = c->source_lang,
         .target_lang = c->target_lang, .heads = c->heads,
-        .positions = c->positions,
+        .positions = c->positions, .checkpoint = c->checkpoint,
     };
     enum status st;
 

@@ -18,6 +18,7 @@ struct family_options {
     const char *source_lang, *target_lang;
     int heads;                  /* 0: as in the files */
     const char *positions;      /* "halves", "halves-hf", "in-turn" */
+    const char *checkpoint;     /* the one to take of several in a folder */
 };
 
 struct family {

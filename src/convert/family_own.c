@@ -71,9 +71,12 @@ static void own_place(const struct model_plan *p, const struct tensor_query *q,
 
 static const struct model_plan_ops own_ops = { .place = own_place };
 
+/* Folders of other projects may have a spm.model too. */
 static bool own_recognize(struct file_set *s)
 {
-    return file_set_has(s, "spm.model", NULL) ||
+    return (file_set_has(s, "spm.model", NULL) &&
+            (file_set_has(s, "model.safetensors", NULL) ||
+             file_set_has(s, "config.json", NULL))) ||
            family_model_type_is(s, "transformer");
 }
 

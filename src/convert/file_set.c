@@ -30,6 +30,7 @@ struct set_file {
 
 struct file_set {
     char *path;
+    char *chosen;               /* a name, or NULL */
     struct zip_archive *archive;        /* NULL: a folder */
     struct set_file *files;     /* [n], sorted by name */
     size_t n, cap;
@@ -223,6 +224,29 @@ static enum status open_file(struct file_set **out, const char *path,
                    path);
 }
 
+/* A checkpoint of PyTorch may be a zip archive too, but what belongs to it is
+ * beside it. */
+static bool is_checkpoint_path(const char *path)
+{
+    size_t n = strlen(path);
+
+    return n > 3 && !strcmp(path + n - 3, ".pt");
+}
+
+static enum status open_beside(struct file_set **out, const char *path,
+                               struct err *e)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    char *folder = !slash ? strdup(".")
+                 : strndup(path, slash == path ? 1 : (size_t)(slash - path));
+    enum status st = folder ? set_new(out, folder, e) : err_nomem(e, path);
+
+    free(folder);
+    if (!st && !((*out)->chosen = strdup(name))) st = err_nomem(e, path);
+    return st ? st : list_folder(*out, "", 0, e);
+}
+
 enum status file_set_open(struct file_set **out, const char *path,
                           struct err *e)
 {
@@ -232,7 +256,9 @@ enum status file_set_open(struct file_set **out, const char *path,
     *out = NULL;
     if (stat(path, &sb))
         return err_set(e, ST_IO, "%s: %s", path, strerror(errno));
-    if (S_ISDIR(sb.st_mode)) {
+    if (!S_ISDIR(sb.st_mode) && is_checkpoint_path(path)) {
+        st = open_beside(out, path, e);
+    } else if (S_ISDIR(sb.st_mode)) {
         st = set_new(out, path, e);
         if (!st) st = list_folder(*out, "", 0, e);
     } else {
@@ -244,7 +270,7 @@ enum status file_set_open(struct file_set **out, const char *path,
         return st;
     }
     sort_files(*out);
-    skip_folders(*out);
+    if (!(*out)->chosen) skip_folders(*out);
     return ST_OK;
 }
 
@@ -254,11 +280,13 @@ void file_set_close(struct file_set *s)
     zip_archive_close(s->archive);
     for (size_t i = 0; i < s->n; i++) free(s->files[i].whole);
     free(s->files);
+    free(s->chosen);
     free(s->path);
     free(s);
 }
 
 const char *file_set_path(const struct file_set *s) { return s->path; }
+const char *file_set_chosen(const struct file_set *s) { return s->chosen; }
 int file_set_count(const struct file_set *s) { return (int)s->n; }
 
 const char *file_set_name(const struct file_set *s, int i)

@@ -18,7 +18,9 @@
 
 struct file_set;
 
-/* path is a folder or a zip archive. Fails with ST_FORMAT if it is neither. */
+/* path is a folder or a zip archive, or a file *.pt in a folder: then the set
+ * is that folder, and the file is the chosen one. Fails with ST_FORMAT if it is
+ * none of these. */
 enum status file_set_open(struct file_set **out, const char *path,
                           struct err *e);
 /* A zip archive in a stream, such as an npz file in an archive. Names keep
@@ -28,6 +30,8 @@ enum status file_set_open_stream(struct file_set **out, struct file_stream *in,
 void file_set_close(struct file_set *s);                /* NULL is fine */
 
 const char *file_set_path(const struct file_set *s);
+/* The file of the set that the path named, or NULL. */
+const char *file_set_chosen(const struct file_set *s);
 int file_set_count(const struct file_set *s);
 /* Name i, sorted by bytes. */
 const char *file_set_name(const struct file_set *s, int i);

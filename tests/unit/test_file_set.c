@@ -211,6 +211,37 @@ static void refuse_damaged_bytes(bool deflated)
     free(text);
 }
 
+/* The files that belong to a checkpoint are beside it, even if it is a zip
+ * archive itself. */
+TEST(file_set_opens_the_folder_of_a_checkpoint)
+{
+    struct scratch s;
+    struct file_set *set;
+    struct err e = { 0 };
+    char here[200];
+
+    REQUIRE(scratch_make(&s));
+    scratch_write(&s, "model1.pt", "PK");
+    scratch_write(&s, "dict.de.txt", "a 1\n");
+    REQUIRE_OK(file_set_open(&set, scratch_path(&s, "model1.pt"), &e), &e);
+    CHECK_STR(file_set_path(set), s.dir);
+    CHECK_STR(file_set_chosen(set), "model1.pt");
+    CHECK(file_set_has(set, "dict.de.txt", NULL));
+    file_set_close(set);
+    REQUIRE_OK(file_set_open(&set, s.dir, &e), &e);
+    CHECK(!file_set_chosen(set));
+    file_set_close(set);
+    CHECK(getcwd(here, sizeof here) && !chdir(s.dir));
+    REQUIRE_OK(file_set_open(&set, "model1.pt", &e), &e);
+    CHECK_STR(file_set_path(set), ".");
+    CHECK(file_set_has(set, "dict.de.txt", NULL));
+    file_set_close(set);
+    CHECK(!chdir(here));
+    CHECK_INT(file_set_open(&set, scratch_path(&s, "none.pt"), &e), ST_IO);
+    CHECK(!set);
+    scratch_remove(&s);
+}
+
 TEST(file_set_refuses_damaged_bytes)
 {
     refuse_damaged_bytes(false);
