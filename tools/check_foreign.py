@@ -154,7 +154,8 @@ class Comparison:
         pieces = [p["id"] for p in segment["source"]]
         own = source[len(model.prefix):len(source) - len(model.suffix)]
         # A piece that the vocabulary lacks has an id of its own in skmt.
-        pieces = [model.unk if p >= model.vocabulary else p for p in pieces]
+        n = len(model.net.t["source"])
+        pieces = [model.unk if p >= n else p for p in pieces]
         if pieces != own:
             raise Differs(f"the ids of the source are {pieces}, not {own}")
         ids, total, score = foreign_oracle.beam_search(
