@@ -1,8 +1,7 @@
 /* family.h - the families of models that can be converted.
  *
- * A family is one file family_NAME.c with one struct family_NAME. To add a
- * family: write its file, add it to the list below, describe it in
- * docs/models.md. */
+ * A family is a struct family_NAME in a file family_*.c. To add a family: write
+ * its file, add it to the list below, describe it in docs/models.md. */
 #ifndef CONVERT_FAMILY_H
 #define CONVERT_FAMILY_H
 
@@ -36,6 +35,10 @@ struct family {
 
 /* The families, in the order in which they are tried. */
 #define FAMILY_LIST(F) \
+    F(hf_marian) \
+    F(m2m) \
+    F(nllb) \
+    F(small100) \
     F(own)
 
 #define F(name) extern const struct family family_##name;

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/invariant.h"
+#include "convert/position_table.h"
 #include "convert/same_tensor.h"
 
 #define NAME_SIZE 48
@@ -187,6 +188,47 @@ enum status hf_names_init(struct hf_names *n, struct model_plan *p,
     p->output_bias = r->bias && exists(p, r->bias);
     if (p->output_bias) strcpy(n->bias, r->bias);
     return ST_OK;
+}
+
+/* ---- positions ---- */
+
+/* Look at one table, if it is there. */
+static enum status check_positions(bool *learned, struct model_plan *p,
+                                   const char *name, enum positions kind,
+                                   struct err *e)
+{
+    struct position_table is;
+    struct tensor_file *f;
+    struct file_tensor *t = checkpoint_find(p->tensors, name, &f);
+    enum status st;
+
+    if (!t) return ST_OK;
+    st = position_table_recognize(&is, f, t, e);
+    if (st) return st;
+    if (is.kind == kind && !is.offset) t->used = true;
+    else *learned = true;
+    return ST_OK;
+}
+
+enum status hf_names_positions(bool *learned, const struct hf_names *n,
+                               struct model_plan *p, enum positions kind,
+                               struct err *e)
+{
+    /* "weights" is a buffer of the computed positions, which transformers
+     * stored until 2020. */
+    static const char *const tables[] = {
+        "encoder.embed_positions.weight", "decoder.embed_positions.weight",
+        "encoder.embed_positions.weights", "decoder.embed_positions.weights",
+    };
+    char name[NAME_SIZE + 8];
+    enum status st = ST_OK;
+
+    *learned = false;
+    for (size_t i = 0; i < sizeof tables / sizeof *tables && !st; i++) {
+        snprintf(name, sizeof name, "%s%s", n->prefix, tables[i]);
+        st = check_positions(learned, p, name, kind, e);
+    }
+    return st;
 }
 
 /* ---- names of the layers ---- */

@@ -41,6 +41,13 @@ struct hf_names {
 enum status hf_names_init(struct hf_names *n, struct model_plan *p,
                           const struct hf_rules *r, struct err *e);
 
+/* Whether the files have tables of positions that do not follow the formula
+ * `kind` from position 0 on, and so are learned. Tables that follow it are not
+ * needed and are marked as used. */
+enum status hf_names_positions(bool *learned, const struct hf_names *n,
+                               struct model_plan *p, enum positions kind,
+                               struct err *e);
+
 /* Where a part is. Learned positions are embed_positions.weight. */
 void hf_names_place(const struct hf_names *n, const struct tensor_query *q,
                     struct tensor_place *out);

@@ -148,6 +148,11 @@ bool json_config_has(const struct json_config *c, const char *key)
     return config_get(c, key) != NULL;
 }
 
+bool json_config_is_object(const struct json_config *c, const char *key)
+{
+    return json_is_object(config_get(c, key));
+}
+
 /* ---- numbers and words ---- */
 
 static bool whole_number(const json_t *v, int low, int high, int *out)
@@ -283,6 +288,20 @@ int json_config_int_at(struct json_config *c, const char *key, int i, int low,
     return low;
 }
 
+int json_config_only_int_at(struct json_config *c, const char *key, int i,
+                            int low, int high)
+{
+    json_t *v = config_element(c, key, i);
+    int n;
+
+    if (json_array_size(v) > 1) return -1;
+    if (json_is_array(v)) v = json_array_get(v, 0);
+    if (whole_number(v, low, high, &n)) return n;
+    config_fail(c, key, "should be a list of lists of whole numbers from %d to "
+                "%d; element %d is not", low, high, i);
+    return low;
+}
+
 const char *json_config_string_at(struct json_config *c, const char *key,
                                   int i)
 {
@@ -317,7 +336,8 @@ static bool is_off(const json_t *v)
     return !v || json_is_false(v) ||
            (json_is_number(v) && json_number_value(v) == 0) ||
            (json_is_string(v) && !json_string_length(v)) ||
-           (json_is_array(v) && !json_array_size(v));
+           (json_is_array(v) && !json_array_size(v)) ||
+           (json_is_object(v) && !json_object_size(v));
 }
 
 void json_config_refuse(struct json_config *c, const char *key)

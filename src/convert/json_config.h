@@ -45,6 +45,8 @@ enum status json_config_check(const struct json_config *c, struct err *e);
 /* Whether a key is there and not null. */
 bool json_config_has(const struct json_config *c, const char *key);
 
+bool json_config_is_object(const struct json_config *c, const char *key);
+
 int json_config_int(struct json_config *c, const char *key, int def, int low,
                     int high);
 double json_config_number(struct json_config *c, const char *key, double def,
@@ -65,6 +67,10 @@ int json_config_word(struct json_config *c, const char *key,
 int json_config_length(struct json_config *c, const char *key);
 int json_config_int_at(struct json_config *c, const char *key, int i, int low,
                        int high);
+/* The only int of element i, which is an int or a list of one int. -1 if it is
+ * a list of several. */
+int json_config_only_int_at(struct json_config *c, const char *key, int i,
+                            int low, int high);
 const char *json_config_string_at(struct json_config *c, const char *key,
                                   int i);
 
@@ -75,8 +81,8 @@ typedef bool json_config_fn(void *user, const char *name, const char *value);
 void json_config_each(struct json_config *c, const char *key,
                       json_config_fn *fn, void *user);
 
-/* Refuse a key that is on: fails unless it is absent, null, false, 0, "" or an
- * empty list. */
+/* Refuse a key that is on: fails unless it is absent, null, false, 0, "", or an
+ * empty list or object. */
 void json_config_refuse(struct json_config *c, const char *key);
 /* Refuse another value than `want`; the key may be absent. */
 void json_config_must_be(struct json_config *c, const char *key, bool want);

@@ -570,24 +570,54 @@ static enum status read_form(struct vocabulary_reader *r,
                    r->name, (int)form);
 }
 
+/* The reader is done with. */
+static enum status finish_vocabulary(struct vocabulary **out,
+                                     struct vocabulary_reader *r,
+                                     enum status st, struct err *e)
+{
+    struct vocabulary *v = calloc(1, sizeof *v);
+
+    *out = NULL;
+    if (!st) st = v ? make_vocabulary(v, r, e) : vocabulary_nomem(e);
+    strbuf_release(&r->text);
+    free(r->entry);
+    if (st) vocabulary_free(v);
+    else *out = v;
+    return st;
+}
+
 enum status vocabulary_read(struct vocabulary **out, enum vocabulary_form form,
                             const char *text, size_t size, const char *name,
                             struct err *e)
 {
     struct vocabulary_reader r = { .name = name };
-    struct vocabulary *v = calloc(1, sizeof *v);
-    enum status st;
 
-    *out = NULL;
-    if (!v) return vocabulary_nomem(e);
     strbuf_init(&r.text, 0);
-    st = read_form(&r, form, text, size, e);
-    if (!st) st = make_vocabulary(v, &r, e);
-    strbuf_release(&r.text);
-    free(r.entry);
-    if (st) vocabulary_free(v);
-    else *out = v;
-    return st;
+    return finish_vocabulary(out, &r, read_form(&r, form, text, size, e), e);
+}
+
+static const char unused_piece[] = "<unused ";
+
+bool vocabulary_piece_unused(const char *piece)
+{
+    return !strncmp(piece, unused_piece, sizeof unused_piece - 1);
+}
+
+enum status vocabulary_make(struct vocabulary **out, const char *const *piece,
+                            size_t n, const char *name, struct err *e)
+{
+    struct vocabulary_reader r = { .name = name };
+    enum status st = ST_OK;
+    char unused[40];
+
+    strbuf_init(&r.text, 0);
+    for (size_t i = 0; i < n && !st; i++) {
+        const char *p = piece[i] ? piece[i] : unused;
+
+        snprintf(unused, sizeof unused, "%s%zu>", unused_piece, i);
+        st = add_entry(&r, p, strlen(p), (int64_t)i, 0, false, e);
+    }
+    return finish_vocabulary(out, &r, st, e);
 }
 
 void vocabulary_free(struct vocabulary *v)

@@ -9,6 +9,7 @@
 #ifndef CONVERT_VOCABULARY_H
 #define CONVERT_VOCABULARY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,6 +33,13 @@ enum vocabulary_form {
 enum status vocabulary_read(struct vocabulary **out, enum vocabulary_form form,
                             const char *text, size_t size, const char *name,
                             struct err *e);
+/* The same from a list of n pieces, which need not be valid. One that is NULL
+ * stands for a row of the tables that no token has, and gets a piece of its
+ * own. */
+enum status vocabulary_make(struct vocabulary **out, const char *const *piece,
+                            size_t n, const char *name, struct err *e);
+/* Whether a piece is one of those. */
+bool vocabulary_piece_unused(const char *piece);
 void vocabulary_free(struct vocabulary *v);             /* NULL is fine */
 
 int vocabulary_size(const struct vocabulary *v);
