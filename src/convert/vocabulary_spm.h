@@ -1,5 +1,5 @@
-/* vocabulary_spm.h - make a tokenizer whose ids are those of a vocabulary, from a
- * SentencePiece model in a file. */
+/* vocabulary_spm.h - make a tokenizer whose ids are those of a vocabulary, from
+ * a SentencePiece model in a file. */
 #ifndef CONVERT_VOCABULARY_SPM_H
 #define CONVERT_VOCABULARY_SPM_H
 
