@@ -236,13 +236,23 @@ void engine_close(const struct engine *const_en)
     free(en);
 }
 
+static uint64_t mix_id(uint64_t id, uint64_t part, int i)
+{
+    return (id ^ part) * 0x9e3779b97f4a7c15u + (uint64_t)i;
+}
+
 uint64_t engine_weights_id(const struct engine *en)
 {
     const struct mfile *f = en->w->file;
+    const struct config *c = &en->w->cfg;
     uint64_t id = 0;
 
     for (int i = 0; i < mfile_count(f); i++)
-        id = (id ^ mfile_at(f, i)->sum) * 0x9e3779b97f4a7c15u + (uint64_t)i;
+        id = mix_id(id, mfile_at(f, i)->sum, i);
+    if (c->language_tokens) {
+        id = mix_id(id, (uint32_t)c->prefix_id, 0);
+        id = mix_id(id, (uint32_t)c->target_prefix_id, 1);
+    }
     return id ? id : 1;
 }
 

@@ -43,8 +43,10 @@ const struct engine *engine_hold(const struct engine *en);
 /* Remove a holder; the last one frees the model. NULL is fine. */
 void engine_close(const struct engine *en);
 
-/* A checksum of the weights and the tokenizer. Unlike the checksum of the file
- * it does not depend on the settings in the file. */
+/* A checksum of the weights and the tokenizer, and of the languages that were
+ * chosen if the model has several: the states of a pair depend on all of these.
+ * Unlike the checksum of the file it does not depend on other settings in the
+ * file. */
 uint64_t engine_weights_id(const struct engine *en);
 /* Fail with ST_VERSION if option "trust" is a network that was trained with
  * another model: it would be useless. */

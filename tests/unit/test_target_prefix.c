@@ -5,6 +5,7 @@
  * it with a plain implementation. So states, scores and translations are
  * compared with those, bit for bit. */
 #include "batch_fix.h"
+#include "engine/engine.h"
 #include "fake_mixer.h"
 #include "knn/key_builder.h"
 #include "nn/forced.h"
@@ -296,5 +297,38 @@ TEST(a_mixer_sees_nothing_of_the_start_token)
     free_mixers(got, t.n);
     free_jobs(got, t.n);
     free_jobs(want, t.n);
+    both_close(&b);
+}
+
+/* ---- the identity of a model --------------------------------------------- */
+
+static uint64_t id_of(struct weights *w, int tokens, int prefix, int target)
+{
+    struct engine en = { .w = w };
+
+    w->cfg.language_tokens = tokens;
+    w->cfg.prefix_id = prefix;
+    w->cfg.target_prefix_id = target;
+    return engine_weights_id(&en);
+}
+
+/* Keys and datastores belong to a model with its languages: they must not be
+ * used with others. A model without languages has the same identity as in
+ * earlier versions. */
+TEST(identity_depends_on_the_languages)
+{
+    struct tiny o = post_norm();
+    struct both b;
+    uint64_t id;
+
+    REQUIRE(both_open(&b, &o, DT_F32));
+    id = id_of(&b.w, LANGUAGE_TOKENS_NONE, -1, -1);
+    CHECK(id == id_of(&b.w, LANGUAGE_TOKENS_NONE, 7, 8));
+    id = id_of(&b.w, LANGUAGE_TOKENS_BOTH, 7, 8);
+    CHECK(id == id_of(&b.w, LANGUAGE_TOKENS_BOTH, 7, 8));
+    CHECK(id != id_of(&b.w, LANGUAGE_TOKENS_BOTH, 8, 7));
+    CHECK(id != id_of(&b.w, LANGUAGE_TOKENS_BOTH, 7, 9));
+    CHECK(id_of(&b.w, LANGUAGE_TOKENS_TARGET_FIRST, 7, -1) !=
+          id_of(&b.w, LANGUAGE_TOKENS_TARGET_FIRST, 8, -1));
     both_close(&b);
 }
