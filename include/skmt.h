@@ -617,6 +617,15 @@ SKMT_API void skmt_tm_cursor_close(skmt_tm_cursor *c);
  * steering. If n is 0, use all memories. */
 SKMT_API skmt_status skmt_tm_use(skmt_tm *tm, const char *const *memories,
                                  int n, skmt_error *err);
+/* The same for use with a model. If n is 0, use all memories that fit the
+ * model: their languages are those of the model (skmt_language_fits). Fails
+ * with SKMT_ERR_ARGUMENT, without a change, if one of the n memories does not
+ * fit, or if the file has memories and none fits. With option "any-language"
+ * this is skmt_tm_use. options may be NULL. */
+SKMT_API skmt_status skmt_tm_use_with(skmt_tm *tm, const skmt_model *model,
+                                      const char *const *memories, int n,
+                                      const skmt_options *options,
+                                      skmt_error *err);
 
 typedef struct skmt_matches skmt_matches;
 /* A match is a text that a search has found. */
@@ -740,7 +749,12 @@ SKMT_API skmt_status skmt_keys_drop_others(skmt_keys *keys, skmt_tm *tm,
  * function. `tm` may be NULL: then only pairs that the caller gives are used.
  * `keys` may be NULL: then the session or stream has a cache of its own.
  * skmt_stream_use first waits until all texts that were pushed have been
- * delivered. */
+ * delivered.
+ *
+ * A memory for other languages does harm. So this fails with SKMT_ERR_ARGUMENT
+ * if a memory in use does not fit the model (skmt_tm_use_with), unless option
+ * "any-language" is set. The same holds for skmt_request_use, where it is the
+ * answer of the request, and for skmt_keys_warm. */
 SKMT_API skmt_status skmt_session_use(skmt_session *s, skmt_tm *tm,
                                       skmt_keys *keys, skmt_error *err);
 SKMT_API skmt_status skmt_stream_use(skmt_stream *s, skmt_tm *tm,

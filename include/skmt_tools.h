@@ -670,6 +670,9 @@ SKMT_API void skmt_datastore_maker_free(skmt_datastore_maker *m);
  *                token is predicted, or the input of its last feed-forward
  *                block (final)
  *     eos        yes or no: store an entry for the end of each target (yes)
+ *     any-language
+ *                yes or no: also use memories whose languages are not those of
+ *                the model (no)
  *     threads    (1); the result is the same
  *     block      store the entries each time there are this many (16384)
  *     limit      build from a random sample of this many pairs; 0: all (0)

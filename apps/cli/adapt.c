@@ -124,7 +124,8 @@ static skmt_status adapt_read(struct adapt *a, struct tune_set *set,
 
     if (st) return st;
     skmt_tm_on_progress(tm, adapt_stops_memory, a);
-    if (task->n_names) st = skmt_tm_use(tm, task->names, task->n_names, err);
+    st = skmt_tm_use_with(tm, a->setup.model, task->names, task->n_names,
+                          a->options, err);
     from = adapt_source(a, tm);
     if (!st) st = tune_set_pick(set, &from, &watch, err);
     if (!st && !tune_set_add_whole_lines(set)) st = adapt_out_of_memory(err);

@@ -264,34 +264,42 @@ static int close_output(struct learn_call *c)
 static skmt_status create_first_memory(const struct learn_call *c, skmt_tm *tm,
                                        skmt_error *err)
 {
+    char source[16], target[16];
     skmt_tm_info settings = {
         .size = sizeof settings,
         .name = c->steering.n_names ? c->steering.names[0] : "main",
-        .source_lang = skmt_model_get(c->model, "source_lang"),
-        .target_lang = skmt_model_get(c->model, "target_lang") };
+        .source_lang = source, .target_lang = target };
     int n;
     skmt_status st = skmt_tm_count(tm, &n, err);
 
+    skmt_language_tag(skmt_model_get(c->model, "source_lang"), source,
+                      sizeof source);
+    skmt_language_tag(skmt_model_get(c->model, "target_lang"), target,
+                      sizeof target);
     return st || n ? st : skmt_tm_create(tm, &settings, err);
 }
 
-/* Choose the memory for corrections: the first --name, the only memory, or
- * "main". */
+/* Choose the memory for corrections: the first --name, the only memory that
+ * fits the model, or "main". */
 static skmt_status choose_memory(struct learn_call *c, skmt_tm *tm,
                                  skmt_error *err)
 {
-    const char *name = c->steering.n_names ? c->steering.names[0] : NULL;
     skmt_tm_info info = SKMT_INIT(skmt_tm_info);
-    skmt_status st;
-    int n;
+    int n, n_fit = 0;
+    skmt_status st = skmt_tm_count(tm, &n, err);
 
-    if (!name) {
-        if ((st = skmt_tm_count(tm, &n, err))
-            || (st = skmt_tm_get_info(tm, 0, &info, err))) return st;
-        name = n == 1 ? info.name : "main";
+    if (c->steering.n_names) {
+        c->memory = strdup(c->steering.names[0]);
+        n = 0;
     }
-    c->memory = strdup(name);
-    if (c->memory) return SKMT_OK;
+    for (int i = 0; !st && i < n; i++) {
+        st = skmt_tm_get_settings(tm, i, &info, err);
+        if (st || !memory_fits_model(&info, c->model, c->options)) continue;
+        free(c->memory);
+        c->memory = strdup(n_fit++ ? "main" : info.name);
+    }
+    if (!st && !c->memory) c->memory = strdup("main");
+    if (st || c->memory) return st;
     *err = (skmt_error){ .status = SKMT_ERR_NOMEM,
                          .message = "out of memory" };
     return SKMT_ERR_NOMEM;

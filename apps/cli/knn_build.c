@@ -53,17 +53,32 @@ static int set_maker_options(struct knn_call *c)
         status = set_maker(c, same[i], knn_value(c, same[i]));
     if (!status && knn_has_option(c, "no-eos"))
         status = set_maker(c, "eos", "no");
+    if (!status && knn_has_option(c, "any-language"))
+        status = set_maker(c, "any-language", "yes");
     for (int i = 0; !status && i < c->n_typed; i++)
         if (!strcmp(c->typed[i].name, "name"))
             status = set_maker(c, "name", c->typed[i].value);
     return status;
 }
 
+/* The memories that are used if none is named. */
+static int use_fitting_memories(struct knn_call *c)
+{
+    skmt_error err;
+
+    if (!c->tm || knn_has_option(c, "name") ||
+        knn_has_option(c, "any-language") ||
+        !skmt_tm_use_with(c->tm, c->model, NULL, 0, NULL, &err))
+        return EXIT_DONE;
+    return knn_failed(c, &err);
+}
+
 static int make_maker(struct knn_call *c, const char *stage)
 {
     skmt_error err;
-    int status;
+    int status = use_fitting_memories(c);
 
+    if (status) return status;
     if (skmt_datastore_maker_new(&c->maker, c->model, &err))
         return knn_failed(c, &err);
     status = set_maker_options(c);
@@ -209,8 +224,10 @@ static int check_add_options(const struct knn_call *c)
     if (c->n_operands < 2 && !knn_value(c, "memory"))
         return complain(EXIT_USAGE, "knn add needs FILE or --memory FILE; see "
                         "'skmt help knn add'");
-    if (knn_has_option(c, "name") && !knn_value(c, "memory"))
-        return complain(EXIT_USAGE, "--name needs --memory FILE");
+    if ((knn_has_option(c, "name") || knn_has_option(c, "any-language")) &&
+        !knn_value(c, "memory"))
+        return complain(EXIT_USAGE, "--name and --any-language need --memory "
+                        "FILE");
     for (int i = 1; i < c->n_operands; i++) n += !strcmp(c->operands[i], "-");
     if (n > 1)
         return complain(EXIT_USAGE, "standard input ('-') can be read only "

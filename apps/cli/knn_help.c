@@ -7,7 +7,10 @@
 #define KNN_HELP_AND_END HELP_OPTION, NO_MORE_OPTIONS
 #define KNN_JSON { "json", 'j', NULL, "print the result as JSON" }
 #define KNN_NAMES { "name", 'n', "NAME", "only this memory of the file; may " \
-                    "be given several times; default: all memories" }
+                    "be given several times; default: all memories of the " \
+                    "model's languages" }, \
+                  { "any-language", 0, NULL, "also use memories whose " \
+                    "languages are not those of the model" }
 #define KNN_THREADS { "threads", 0, "N", "number of CPU threads; default 1; " \
                       "the result is the same" }
 #define KNN_BLOCK { "block", 0, "N", "write to the disk each time there are " \

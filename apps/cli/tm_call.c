@@ -135,8 +135,7 @@ int tm_open_read(struct tm_call *c)
     return EXIT_DONE;
 }
 
-/* Select the memories of --name, if there are any. */
-static int select_memories(struct tm_call *c)
+int tm_select_memories(struct tm_call *c, const skmt_model *model)
 {
     const char **names = calloc((size_t)c->n_typed + 1, sizeof *names);
     skmt_error err;
@@ -146,7 +145,8 @@ static int select_memories(struct tm_call *c)
     for (int i = 0; i < c->n_typed; i++)
         if (!strcmp(c->typed_options[i].name, "name"))
             names[n++] = c->typed_options[i].value;
-    if (n > 0 && skmt_tm_use(c->tm, names, n, &err))
+    if (model ? skmt_tm_use_with(c->tm, model, names, n, c->options, &err)
+              : skmt_tm_use(c->tm, names, n, &err))
         status = tm_failed(c, &err);
     free(names);
     return status;
@@ -168,7 +168,7 @@ int tm_open_search(struct tm_call *c, bool with_model)
 {
     int status = tm_open_read(c);
 
-    if (!status) status = select_memories(c);
+    if (!status) status = tm_select_memories(c, NULL);
     if (!status && with_model) status = open_model(c);
     return status;
 }

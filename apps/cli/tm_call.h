@@ -73,6 +73,9 @@ int tm_open(struct tm_call *c, skmt_tm_mode mode);
  * files, the pieces of the sources) is saved, and no SQLite files are left
  * beside the memory. */
 int tm_open_read(struct tm_call *c);
+/* Selects the memories of --name, or, without it, all; or those that fit the
+ * model, if it is not NULL. */
+int tm_select_memories(struct tm_call *c, const skmt_model *model);
 /* Like tm_open_read, and selects the memories of --name and opens the model of
  * --model (with_model: unless --no-model). */
 int tm_open_search(struct tm_call *c, bool with_model);

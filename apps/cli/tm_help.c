@@ -149,7 +149,7 @@ static const struct opt warm_options[] = {
     { "drop-others", 0, NULL, "afterwards, remove the keys of all pairs that "
       "are not in these memories" },
     { "name", 'n', "NAME", "only this memory of the file; may be given "
-      "several times" },
+      "several times; default: all memories of the model's languages" },
     { "model", 'm', "FILE", "the model that will be used to translate; default "
       "$SKMT_MODEL, then de-en" },
     JSON, QUIET_OPTION, HELP_AND_END
@@ -186,7 +186,7 @@ static int describe_best_match(int i, skmt_option_info *out)
 static int describe_keys(int i, skmt_option_info *out)
 {
     static const char *const names[] = { "key-type", "preset", "knn-eos",
-                                         "key-file-limit" };
+                                         "key-file-limit", "any-language" };
     int n = (int)(sizeof names / sizeof *names);
 
     if (i > n) return skmt_option_describe(SKMT_OPTIONS_MODEL, i - n - 1, out);

@@ -129,9 +129,10 @@ int cmd_tm_warm(struct tm_call *c)
     skmt_keys *keys = NULL;
     int status = tm_warm_check_file(w.file);
 
-    if (!status) status = tm_open_search(c, false);
+    if (!status) status = tm_open_read(c);
     if (!status)
         status = model_find(&c->model, tm_value(c, "model"), c->options, NULL);
+    if (!status) status = tm_select_memories(c, c->model);
     if (status) return status;
     check_isa();
     status = warm_keys(c, &w, &keys);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/steering.h"
 #include "tune_set.h"
 
 static skmt_status tune_set_out_of_memory(skmt_error *err)
@@ -69,13 +70,14 @@ size_t tune_set_spread(size_t i, size_t n, size_t n_all)
 
 /* ---- pairs of the memory ---------------------------------------------- */
 
-/* Whether pairs are picked from a memory. Without names, all are used. */
+/* Whether pairs are picked from a memory. Without names, all that fit the model
+ * are used. */
 static bool is_selected_memory(const struct tune_source *from,
-                               const char *name)
+                               const skmt_tm_info *m)
 {
     for (int i = 0; i < from->n_names; i++)
-        if (!strcmp(from->names[i], name)) return true;
-    return !from->n_names;
+        if (!strcmp(from->names[i], m->name)) return true;
+    return !from->n_names && memory_fits_model(m, from->model, from->options);
 }
 
 /* A memory to pick from. */
@@ -94,7 +96,7 @@ static skmt_status picked_memory_get(struct picked_memory *m,
 
     memset(m, 0, sizeof *m);
     if (st) return st;
-    if (is_selected_memory(from, info.name) && info.pairs > 0)
+    if (is_selected_memory(from, &info) && info.pairs > 0)
         m->n_pairs = (size_t)info.pairs;
     if (from->newest_of && !strcmp(from->newest_of, info.name))
         m->n_newest = from->n_newest;

@@ -30,7 +30,7 @@ struct tune_watch {
 struct tune_source {
     skmt_tm *tm;
     const char *const *names;   /* [n_names] memories to pick from; if n_names
-                                   is 0, all */
+                                   is 0, all that fit the model */
     int n_names;
     const skmt_model *model;
     skmt_options *options;      /* of the search; "matches" is changed */

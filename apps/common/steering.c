@@ -268,9 +268,21 @@ int steering_open(struct steering *s, const skmt_model *model,
     if ((status = steering_open_memory(s, mode))) return status;
     record_memory(s->memory, s->tm);
     if (!quiet) skmt_tm_on_progress(s->tm, show_steering_progress, s);
-    if (s->n_names && skmt_tm_use(s->tm, s->names, s->n_names, &err))
+    if (skmt_tm_use_with(s->tm, model, s->names, s->n_names, o, &err))
         return steering_failed(s, &err);
     return EXIT_DONE;
+}
+
+bool memory_fits_model(const skmt_tm_info *m, const skmt_model *model,
+                       skmt_options *o)
+{
+    const char *any = skmt_options_get(o, "any-language");
+
+    if (any && strcmp(any, "0")) return true;
+    return skmt_language_fits(m->source_lang,
+                              skmt_model_get(model, "source_lang")) &&
+           skmt_language_fits(m->target_lang,
+                              skmt_model_get(model, "target_lang"));
 }
 
 void steering_close(struct steering *s)

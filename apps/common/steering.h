@@ -18,7 +18,8 @@
       "stored sentences influence the translation, an identical one is "      \
       "reused" },                                                             \
         { "name", 'n', "NAME",                                                \
-          "use only this memory of the file; may be given several times" },   \
+          "use only this memory of the file; may be given several times; "    \
+      "default: all memories of the model's languages" },                 \
         { "key-file", 0, "FILE",                                              \
           "store the keys of memory pairs in FILE, so that they are computed "\
           "only once; created if it does not exist (see skmt help tm warm)" },\
@@ -81,6 +82,10 @@ int steering_choose_system(const struct steering *s, skmt_options *o);
  * quiet: do not show progress. Returns an exit status. */
 int steering_open(struct steering *s, const skmt_model *model,
                   const skmt_options *o, skmt_tm_mode mode, bool quiet);
+/* Whether a memory is used with a model if no memory is named
+ * (skmt_tm_use_with). */
+bool memory_fits_model(const skmt_tm_info *m, const skmt_model *model,
+                       skmt_options *o);
 /* Whether --memory was given. */
 bool steering_has_memory(const struct steering *s);
 /* Call this after freeing sessions and streams, before closing the model. */

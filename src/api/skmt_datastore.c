@@ -13,6 +13,7 @@
 #include "api/tm_handle.h"
 #include "engine/datastore_edit.h"
 #include "engine/datastore_maker.h"
+#include "engine/memory_check.h"
 #include "knn/datastore_read.h"
 #include "knn/datastore_reduce.h"
 
@@ -407,6 +408,9 @@ static enum status maker_set(skmt_datastore_maker *m, const char *key,
     } else if (!strcmp(key, "eos")) {
         st = set_choice(key, value, yes_no, 2, &choice, e);
         if (!st) m->o.with_eos = choice;
+    } else if (!strcmp(key, "any-language")) {
+        st = set_choice(key, value, yes_no, 2, &choice, e);
+        if (!st) m->o.any_language = choice;
     } else {
         st = set_number(m, key, value, e);
     }
@@ -427,6 +431,7 @@ static enum status use_names(skmt_datastore_maker *m, skmt_tm *tm,
                              struct err *e)
 {
     uint64_t hash = 0;
+    enum status st = ST_OK;
 
     for (int i = 0; i < m->n_names; i++) {
         struct key_id id = key_id_of(m->names[i], strlen(m->names[i]));
@@ -434,9 +439,11 @@ static enum status use_names(skmt_datastore_maker *m, skmt_tm *tm,
         hash += id.lo;          /* the order does not matter */
     }
     m->o.names = hash;
-    if (!m->n_names) return ST_OK;
-    return tmfile_use(tm->f, (const char *const *)m->names,
-                      (size_t)m->n_names, e);
+    if (m->n_names)
+        st = tmfile_use(tm->f, (const char *const *)m->names,
+                        (size_t)m->n_names, e);
+    return st ? st : engine_check_memories(m->en, m->o.any_language,
+                                           tmfile_source(tm->f), e);
 }
 
 /* Keep the counts of a maker and close it. */

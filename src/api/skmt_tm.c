@@ -8,6 +8,7 @@
 #include "api/public_pair.h"
 #include "api/sized.h"
 #include "api/tm_handle.h"
+#include "engine/memory_check.h"
 #include "pair/tags.h"
 #include "tm/recover.h"
 
@@ -259,6 +260,20 @@ skmt_status skmt_tm_use(skmt_tm *tm, const char *const *memories, int n,
     err_clear(err_of(err));
     return (skmt_status)tmfile_use(tm->f, memories, n > 0 ? (size_t)n : 0,
                                    err_of(err));
+}
+
+skmt_status skmt_tm_use_with(skmt_tm *tm, const skmt_model *model,
+                             const char *const *memories, int n,
+                             const skmt_options *options, skmt_error *err)
+{
+    struct model_languages languages = engine_languages(engine_of(model));
+    struct options o = options_or_defaults(options);
+
+    if (o.any_language) return skmt_tm_use(tm, memories, n, err);
+    err_clear(err_of(err));
+    return (skmt_status)tmfile_use_fitting(tm->f, memories,
+                                           n > 0 ? (size_t)n : 0, &languages,
+                                           err_of(err));
 }
 
 /* ---- pairs --------------------------------------------------------------- */

@@ -15,6 +15,7 @@
 #include "base/invariant.h"
 #include "base/mem.h"
 #include "base/pool.h"
+#include "engine/memory_check.h"
 #include "engine/pairlist.h"
 #include "engine/pairset.h"
 #include "knn/key_builder.h"
@@ -553,8 +554,10 @@ enum status datastore_maker_add_all(struct datastore_maker *m,
 {
     struct pairlist l = { 0 };
     size_t from = 0;
-    enum status st = pairlist_read(&l, source, FETCH_TEXTS | FETCH_RECORD, e);
+    enum status st = engine_check_memories(m->en, m->o.any_language, source,
+                                           e);
 
+    if (!st) st = pairlist_read(&l, source, FETCH_TEXTS | FETCH_RECORD, e);
     if (!st && m->o.limit)
         st = pairlist_sample(&l, (size_t)m->o.limit, m->o.seed, e);
     if (!st) {

@@ -40,6 +40,7 @@ struct datastore_maker_options {
     int block;                  /* entries of a block; 0: DATASTORE_BLOCK */
     datastore_progress_fn *progress;    /* may be NULL */
     void *user;
+    bool any_language;          /* of the memories that are added */
     /* The alignment of the pieces of this model, borrowed. With it, a new file
      * gets source tokens. A file that has them needs it. */
     const struct align_model *align;

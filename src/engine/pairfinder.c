@@ -20,6 +20,7 @@
 
 #include "base/invariant.h"
 #include "base/mem.h"
+#include "engine/memory_check.h"
 #include "knn/entries.h"
 
 /* Sentences of at most SHORT_PIECES pieces are searched again with this many
@@ -460,10 +461,13 @@ enum status pairfinder_run(struct pairfinder *pf, struct result *r,
     enum status st = ST_OK;
 
     if (pairs && !given && !pf->from.source) return ST_OK;
+    if (may_reuse || (pairs && !given))
+        st = engine_check_memories(pf->en, pf->o.any_language,
+                                   pf->from.source, e);
     for (int i = 0; i < r->n_sentences; i++)
         if (r->sentences[i].job && r->sentences[i].job->n_prefix)
             may_reuse = false;
-    if (may_reuse && r->n_sentences > 1) {
+    if (!st && may_reuse && r->n_sentences > 1) {
         st = match_whole_text(pf, r, &done, e);
         if (!st && !done) st = match_divided_sentences(pf, r, e);
     }

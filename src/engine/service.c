@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/invariant.h"
+#include "engine/memory_check.h"
 
 struct service {
     const struct engine *engine;
@@ -106,11 +107,19 @@ static enum status own_keys(struct service *s, const struct options *o,
     return st;
 }
 
-enum status service_check_keys(struct service *s, struct shared_keys *keys,
-                               const struct options *o, struct err *e)
+enum status service_check_memory(struct service *s,
+                                 const struct request_memory *m,
+                                 const struct options *o, struct err *e)
 {
-    return keys ? shared_keys_fit(keys, s->engine, o, e)
-                : own_keys(s, o, &keys, e);
+    struct shared_keys *keys = m->keys;
+    enum status st = keys ? shared_keys_fit(keys, s->engine, o, e)
+                          : own_keys(s, o, &keys, e);
+
+    if (st || !m->source) return st;
+    if (m->lock) pthread_mutex_lock(m->lock);
+    st = engine_check_memories(s->engine, o->any_language, m->source, e);
+    if (m->lock) pthread_mutex_unlock(m->lock);
+    return st;
 }
 
 /* A pairfinder is made for each request. Making it takes 0.2 us, and searching

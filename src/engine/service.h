@@ -49,10 +49,12 @@ enum submit_mode {
 enum status service_submit(struct service *s, struct request *q,
                            enum submit_mode mode, struct err *e);
 
-/* Check that keys fit the options, for callers who want to know early. NULL
- * stands for the keys of the service, which are made then. */
-enum status service_check_keys(struct service *s, struct shared_keys *keys,
-                               const struct options *o, struct err *e);
+/* Check that keys fit the options, and the memories in use the model, for
+ * callers who want to know early. If the keys are NULL, those of the service
+ * are meant, which are made then. */
+enum status service_check_memory(struct service *s,
+                                 const struct request_memory *m,
+                                 const struct options *o, struct err *e);
 
 struct workers *service_workers(struct service *s);
 

@@ -46,7 +46,7 @@ void session_free(struct session *s)
 enum status session_set_memory(struct session *s,
                                const struct request_memory *m, struct err *e)
 {
-    enum status st = service_check_keys(s->service, m->keys, &s->o, e);
+    enum status st = service_check_memory(s->service, m, &s->o, e);
 
     if (!st) request_memory_set(&s->memory, m);
     return st;

@@ -8,6 +8,7 @@
 
 #include "base/invariant.h"
 #include "engine/datastore_builder.h"
+#include "engine/memory_check.h"
 #include "engine/pairlist.h"
 #include "engine/pairset.h"
 
@@ -181,6 +182,7 @@ enum status shared_keys_warm(struct shared_keys *k, const struct engine *en,
         w ? shared_keys_fit(k, en, o, e) : err_nomem(e, "key cache");
 
     *made = 0;
+    if (!st) st = engine_check_memories(en, o->any_language, source, e);
     if (!st) st = pool_new(&pool, o->threads, e);
     if (!st) st = pairlist_read(&all, source, FETCH_TEXTS, e);
     if (!st) st = datastore_builder_new(&w->builder, en, pool, e);

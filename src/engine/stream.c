@@ -195,7 +195,7 @@ static enum status stream_stopped(struct stream *s, struct err *e)
 enum status stream_set_memory(struct stream *s, const struct request_memory *m,
                               struct err *e)
 {
-    enum status st = service_check_keys(s->service, m->keys, &s->o, e);
+    enum status st = service_check_memory(s->service, m, &s->o, e);
 
     /* Texts already pushed finish with the keys that they began with. */
     if (!st) st = stream_flush(s, e);

@@ -121,6 +121,13 @@ enum status source_changes(struct pair_source *s, struct source_mark *mark,
     return s->ops->changes(s, mark, fn, user, news, e);
 }
 
+enum status source_memories(struct pair_source *s,
+                            const struct memory_info **list, size_t *n,
+                            struct err *e)
+{
+    return s->ops->memories(s, list, n, e);
+}
+
 uint64_t source_identity(struct pair_source *s)
 {
     return s->ops->identity(s);

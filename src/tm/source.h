@@ -1,7 +1,8 @@
 /* source.h - where stored pairs come from: the interface of pair sources.
  *
- * A source has memories. It finds candidates for a text in each of them,
- * fetches pairs, tells what has changed since a mark, and has an identity. The
+ * A source has memories, which it lists. It finds candidates for a text in each
+ * of them, fetches pairs, tells what has changed since a mark, and has an
+ * identity. The
  * memory file is a source (tmfile_source). A source need not be a local file:
  * every call is about many pairs at once, so that a source on another machine
  * needs few round trips.
@@ -160,6 +161,9 @@ struct source_ops {
     enum status (*changes)(struct pair_source *s, struct source_mark *mark,
                            source_change_fn *fn, void *user,
                            enum source_news *news, struct err *e);
+    enum status (*memories)(struct pair_source *s,
+                            const struct memory_info **list, size_t *n,
+                            struct err *e);
     uint64_t (*identity)(struct pair_source *s);
 };
 
@@ -185,6 +189,11 @@ enum status source_fetch(struct pair_source *s, const struct source_want *w,
 enum status source_changes(struct pair_source *s, struct source_mark *mark,
                            source_change_fn *fn, void *user,
                            enum source_news *news, struct err *e);
+/* The memories in use. The list belongs to the source and is valid until the
+ * next call. */
+enum status source_memories(struct pair_source *s,
+                            const struct memory_info **list, size_t *n,
+                            struct err *e);
 /* A number, not 0, that tells this collection of pairs from any other. */
 uint64_t source_identity(struct pair_source *s);
 

@@ -24,7 +24,7 @@ enum status tmfile_open(struct tmfile **out, const char *path,
     *out = NULL;
     if (!t) return err_nomem(e, "a translation memory");
     t->source.ops = &tmfile_source_ops;
-    t->all = t->stale = true;
+    t->choice.all = t->stale = true;
     st = store_open(&t->store, path, mode, e);
     if (st) tmfile_close(t);
     else *out = t;
@@ -39,7 +39,7 @@ void tmfile_close(struct tmfile *t)
     tmfile_close_indexes(t);
     free(t->infos);
     free(t->indexes);
-    free(t->chosen);
+    free(t->choice.ids);
     free(t->touched);
     terms_release(&t->terms);
     free(t->hits);
@@ -207,11 +207,15 @@ void tmfile_drop_empty(struct tmfile *t, int64_t memory)
 
 /* ---- the memories in use ------------------------------------------------- */
 
-static bool is_chosen(const struct tmfile *t, int64_t memory)
+static bool is_chosen(const struct tmfile *t, const struct memory_info *m)
 {
-    for (size_t i = 0; i < t->n_chosen; i++)
-        if (t->chosen[i] == memory) return true;
-    return t->all;
+    const struct memory_choice *c = &t->choice;
+    const struct model_languages model = { c->source, c->target };
+
+    if (c->all) return memory_fits(m, &model);
+    for (size_t i = 0; i < c->n; i++)
+        if (c->ids[i] == m->id) return true;
+    return false;
 }
 
 static bool same_memories(const struct tmfile *t,
@@ -260,7 +264,7 @@ enum status tmfile_follow(struct tmfile *t, struct err *e)
     st = store_memory_list(t->store, &list, &n, e);
     if (st) return st;
     for (size_t i = 0; i < n; i++)
-        if (is_chosen(t, list[i].id)) list[used++] = list[i];
+        if (is_chosen(t, &list[i])) list[used++] = list[i];
     if (same_memories(t, list, used)) {
         assert(used == t->n);
         if (used) memcpy(t->infos, list, used * sizeof *list);
@@ -273,27 +277,76 @@ enum status tmfile_follow(struct tmfile *t, struct err *e)
     return st;
 }
 
+static enum status choose_names(struct tmfile *t, const char *const *names,
+                                size_t n, struct memory_choice *out,
+                                struct err *e)
+{
+    struct memory_info m;
+    enum status st = ST_OK;
+
+    *out = (struct memory_choice){ .n = n, .all = n == 0 };
+    out->ids = calloc(n ? n : 1, sizeof *out->ids);
+    if (!out->ids) return err_nomem(e, "memories");
+    for (size_t i = 0; !st && i < n; i++) {
+        st = tmfile_find(t, names[i], &m, e);
+        if (!st) out->ids[i] = m.id;
+    }
+    if (st) free(out->ids);
+    return st;
+}
+
 enum status tmfile_use(struct tmfile *t, const char *const *names, size_t n,
                        struct err *e)
 {
-    int64_t *ids = calloc(n ? n : 1, sizeof *ids);
-    struct memory_info m;
-    enum status st = ids ? ST_OK : err_nomem(e, "memories");
+    struct memory_choice c;
+    enum status st = choose_names(t, names, n, &c, e);
 
-    for (size_t i = 0; !st && i < n; i++) {
-        st = tmfile_find(t, names[i], &m, e);
-        if (!st) ids[i] = m.id;
-    }
-    if (st) {
-        free(ids);
-        return st;
-    }
-    free(t->chosen);
-    t->chosen = ids;
-    t->n_chosen = n;
-    t->all = n == 0;
+    if (st) return st;
+    free(t->choice.ids);
+    t->choice = c;
     t->stale = true;
     return ST_OK;
+}
+
+/* Fails if the memories in use do not fit a model, or if there are none but the
+ * file has others. */
+static enum status check_fit(struct tmfile *t,
+                             const struct model_languages *model,
+                             struct err *e)
+{
+    struct memory_info *list;
+    size_t n;
+    enum status st = tmfile_follow(t, e);
+
+    if (st) return st;
+    if (t->n) return memories_must_fit(t->infos, t->n, model, e);
+    st = tmfile_list(t, &list, &n, e);
+    if (st) return st;
+    st = n > 1 ? memories_none_fits(store_path(t->store), model, e)
+               : memories_must_fit(list, n, model, e);
+    free(list);
+    return st;
+}
+
+enum status tmfile_use_fitting(struct tmfile *t, const char *const *names,
+                               size_t n, const struct model_languages *model,
+                               struct err *e)
+{
+    struct memory_choice before = t->choice, *c = &t->choice;
+    enum status st = choose_names(t, names, n, c, e);
+
+    if (!st) {
+        snprintf(c->source, sizeof c->source, "%s",
+                 c->all && model->source ? model->source : "");
+        snprintf(c->target, sizeof c->target, "%s",
+                 c->all && model->target ? model->target : "");
+        t->stale = true;
+        st = check_fit(t, model, e);
+        free(st ? c->ids : before.ids);
+    }
+    if (st) t->choice = before;
+    t->stale = true;
+    return st;
 }
 
 /* ---- indexes ------------------------------------------------------------- */

@@ -20,6 +20,7 @@
 
 #include "tm/contradict.h"
 #include "tm/index.h"
+#include "tm/memory_fit.h"
 #include "tm/progress.h"
 #include "tm/source.h"
 
@@ -74,6 +75,12 @@ void tmfile_drop_empty(struct tmfile *t, int64_t memory);
 /* Chooses the memories to search; n = 0: all, with those created later. */
 enum status tmfile_use(struct tmfile *t, const char *const *names, size_t n,
                        struct err *e);
+/* The same for a model. n = 0: all that fit it. Fails with ST_ARGUMENT if one
+ * of the named memories does not fit, or if the file has memories and none
+ * does. The model is copied. */
+enum status tmfile_use_fitting(struct tmfile *t, const char *const *names,
+                               size_t n, const struct model_languages *model,
+                               struct err *e);
 
 /* ---- transactions -------------------------------------------------------- */
 

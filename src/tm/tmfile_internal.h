@@ -16,6 +16,16 @@ struct touched {                /* a memory that was written to */
     int64_t changes;            /* since the length of its tail was checked */
 };
 
+/* Which memories are in use: those that were named, or all that fit these
+ * languages. */
+struct memory_choice {
+    int64_t *ids;               /* [n] */
+    size_t n;
+    bool all;
+    char source[36], target[36];        /* of a model; "" if not known */
+};
+_Static_assert(sizeof (struct memory_info){ 0 }.source_lang == 36, "as long");
+
 struct tmfile {
     struct pair_source source;  /* first: tmfile_source.c casts it */
     struct store *store;
@@ -29,9 +39,7 @@ struct tmfile {
     struct memory_info *infos;  /* [n] */
     struct index **indexes;     /* [n] NULL: not opened yet */
     size_t n;
-    int64_t *chosen;            /* memories given to tmfile_use */
-    size_t n_chosen;
-    bool all;                   /* use all memories of the file */
+    struct memory_choice choice;
     bool stale;                 /* infos must be read again */
     uint32_t version;           /* of the store, when infos were read */
 

@@ -298,6 +298,18 @@ static enum status tmfile_read_changes(struct pair_source *s,
     return st ? st : end;
 }
 
+static enum status tmfile_memories(struct pair_source *s,
+                                   const struct memory_info **list, size_t *n,
+                                   struct err *e)
+{
+    struct tmfile *t = tmfile_of(s);
+    enum status st = tmfile_follow(t, e);
+
+    *list = t->infos;
+    *n = t->n;
+    return st;
+}
+
 static uint64_t tmfile_identity(struct pair_source *s)
 {
     return store_uuid(tmfile_of(s)->store);
@@ -306,5 +318,5 @@ static uint64_t tmfile_identity(struct pair_source *s)
 const struct source_ops tmfile_source_ops = {
     .find = tmfile_find_candidates, .find_ties = tmfile_find_ties,
     .fetch = tmfile_fetch, .changes = tmfile_read_changes,
-    .identity = tmfile_identity
+    .memories = tmfile_memories, .identity = tmfile_identity
 };

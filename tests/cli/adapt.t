@@ -150,7 +150,7 @@ A damaged settings file is refused, and so is the network of another model.
   $ echo 'preset: learned' > bad; skmt learn -M c.tm a.de --adapt --settings bad
   bad:1: expected 'option = value'
   [2]
-  $ "$BUILD/tools/tiny_model" tiny > log 2>&1; skmt convert -q --from tiny -o tiny.skmt --quiet; skmt learn -m tiny.skmt -M c.tm a.de --adapt --settings a.settings
+  $ "$BUILD/tools/tiny_model" tiny > log 2>&1; skmt convert -q --from tiny -o tiny.skmt --quiet; skmt learn -m tiny.skmt -M c.tm --any-language a.de --adapt --settings a.settings
   skmt: trust: the network was trained with another model; train it again with this one (skmt tune --learn)
   [1]
 

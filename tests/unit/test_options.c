@@ -248,6 +248,7 @@ TEST(steering_options_have_a_list_of_their_own)
         { "knn-eos", "auto", "1", "2" },
         { "eos-votes", "auto", "count", "vote" },
         { "repeat-votes", "-1", "3", "9" },
+        { "any-language", "0", "1", "x" },
         { "cache", "-1", "6", "-2" },
         { "chunk", "16", "64", "65" },
         { "chunk-first", "2", "1", "0" },

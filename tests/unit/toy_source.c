@@ -201,6 +201,18 @@ static enum status toy_changes(struct pair_source *s, struct source_mark *mark,
     return ST_OK;
 }
 
+static enum status toy_memories(struct pair_source *s,
+                                const struct memory_info **list, size_t *n,
+                                struct err *e)
+{
+    struct toy_source *t = toy_self(s);
+
+    (void)e;
+    *list = t->memories;
+    *n = sizeof t->memories / sizeof *t->memories;
+    return ST_OK;
+}
+
 static uint64_t toy_identity(struct pair_source *s)
 {
     return toy_self(s)->identity;
@@ -276,6 +288,7 @@ static const struct source_ops toy_source_ops = {
     .find = toy_find,
     .fetch = toy_fetch,
     .changes = toy_changes,
+    .memories = toy_memories,
     .identity = toy_identity,
 };
 
