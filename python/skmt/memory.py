@@ -236,6 +236,23 @@ class Memory(Handle):
         with self._in_use() as tm:
             lib().call("tm_use", tm, array, len(names))
 
+    def use_with(self, model: Any, *names: str,
+                 any_language: bool = False) -> None:
+        """Use only these memories from now on; without names, all that have
+        the languages of the model or none. It is an error if one of the names
+        is of a memory in other languages, or if no memory fits, unless
+        any_language is set.
+
+        A session that opens a memory file by its name does this itself."""
+        array = (c_char_p * max(len(names), 1))(*[
+            encode(n, "a name of a memory") for n in names])
+        with self._in_use() as tm, model._lock:
+            if any_language:
+                lib().call("tm_use", tm, array, len(names))
+            else:
+                lib().call("tm_use_with", tm, model._pointer, array,
+                           len(names), None)
+
     def memories(self, count: bool = True) -> List[MemoryInfo]:
         """Describe the memories of the file. Counting takes about a second for
         a million pairs."""

@@ -298,6 +298,19 @@ class _Steered(Handle):
               make: Callable[[int], int], free: Callable[[int], Any],
               use: str, keep: Any = None) -> None:
         mine = _open_memory(memory)
+        try:
+            self._start(model, mine, mine is not memory, keys, o, make, free,
+                        use, keep)
+        except BaseException:
+            self.close()
+            if mine is not None and mine is not memory:
+                mine.close()
+            raise
+
+    def _start(self, model: Model, mine: Optional[Memory], opened: bool,
+               keys: Optional["Keys"], o: Options,
+               make: Callable[[int], int], free: Callable[[int], Any],
+               use: str, keep: Any) -> None:
         with contextlib.ExitStack() as stack:
             tm = stack.enter_context(mine._in_use()) if mine else None
             stack.enter_context(model._lock)
@@ -307,13 +320,12 @@ class _Steered(Handle):
             parents = [h for h in (mine, keys) if h is not None]
             self._own(make(model._pointer), free, parents, keep)
             self._memory = mine
-            self._opened = mine is not memory
+            self._opened = opened
+            if opened:
+                lib().call("tm_use_with", tm, model._pointer, None, 0,
+                           o._pointer)
             if parents:
-                try:
-                    lib().call(use, self._pointer, tm, cache)
-                except BaseException:
-                    self.close()
-                    raise
+                lib().call(use, self._pointer, tm, cache)
 
     @contextlib.contextmanager
     def _in_use(self) -> Iterator[int]:

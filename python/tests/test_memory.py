@@ -336,3 +336,26 @@ def test_threads_share_a_memory(model, memory):
     for t in threads:
         t.join()
     assert not failed
+
+
+def test_languages(model, tmp_path):
+    path = tmp_path / "two.tm"
+    with skmt.Memory(path) as memory:
+        memory.create("french", "fr", "de")
+        with pytest.raises(skmt.ArgumentError) as e:
+            model.translate("Guten Tag!", memory=path)
+        assert "from fr to de" in str(e.value)
+        assert "from de to en" in str(e.value)
+        assert model.translate("Guten Tag!", memory=path, any_language=True)
+
+        memory.create("english", "deu_Latn", "en-GB")
+        memory.add(FIRST, "Use this.", "english")
+        assert model.translate(FIRST, memory=path) == "Use this."
+        with pytest.raises(skmt.ArgumentError):
+            model.session(memory=memory)
+        with pytest.raises(skmt.ArgumentError):
+            memory.use_with(model, "french")
+        memory.use_with(model, "french", any_language=True)
+        memory.use_with(model)
+        with model.session(memory=memory) as session:
+            assert session.translate(FIRST) == "Use this."
