@@ -25,6 +25,7 @@
 
 struct vocabulary {
     char *text;                 /* the pieces, each with a final NUL */
+    size_t text_size;
     size_t *at;                 /* [n] where the piece of an id begins */
     int32_t *sorted;            /* [n_sorted] ids in the order of the pieces */
     int32_t n, n_sorted;        /* n_sorted < n if pieces were replaced */
@@ -547,6 +548,7 @@ static enum status make_vocabulary(struct vocabulary *v,
         v->n = (int32_t)r->n;
         for (int32_t id = 0; id < v->n; id++)
             v->at[id] = r->entry[entry_of[id]].at;
+        v->text_size = r->text.len;
         v->text = strbuf_take(&r->text);
         if (!v->text) st = vocabulary_nomem(e);
     }
@@ -618,6 +620,39 @@ enum status vocabulary_make(struct vocabulary **out, const char *const *piece,
         st = add_entry(&r, p, strlen(p), (int64_t)i, 0, false, e);
     }
     return finish_vocabulary(out, &r, st, e);
+}
+
+/* Makes an array larger; the pointer is at `array`. */
+static bool resize(void *array, size_t n, size_t size)
+{
+    void *old, *new;
+
+    memcpy(&old, array, sizeof old);
+    new = reallocarray(old, n, size);
+    if (new) memcpy(array, &new, sizeof new);
+    return new != NULL;
+}
+
+enum status vocabulary_append(struct vocabulary *v, const char *piece,
+                              struct err *e)
+{
+    size_t len = strlen(piece) + 1, n = (size_t)v->n + 1;
+    int32_t at = v->n_sorted;
+
+    assert(vocabulary_find(v, piece) < 0 && v->n <= VOCABULARY_MAX);
+    if (!resize(&v->text, v->text_size + len, 1) ||
+        !resize(&v->at, n, sizeof *v->at) ||
+        !resize(&v->sorted, n, sizeof *v->sorted))
+        return vocabulary_nomem(e);
+    memcpy(v->text + v->text_size, piece, len);
+    v->at[v->n] = v->text_size;
+    v->text_size += len;
+    for (; at && strcmp(vocabulary_piece(v, v->sorted[at - 1]), piece) > 0;
+         at--)
+        v->sorted[at] = v->sorted[at - 1];
+    v->sorted[at] = v->n++;
+    v->n_sorted++;
+    return ST_OK;
 }
 
 void vocabulary_free(struct vocabulary *v)

@@ -42,6 +42,10 @@ enum status vocabulary_make(struct vocabulary **out, const char *const *piece,
 bool vocabulary_piece_unused(const char *piece);
 void vocabulary_free(struct vocabulary *v);             /* NULL is fine */
 
+/* Add a piece with the next id. It is not in the vocabulary. */
+enum status vocabulary_append(struct vocabulary *v, const char *piece,
+                              struct err *e);
+
 int vocabulary_size(const struct vocabulary *v);
 /* The piece of an id as a string, never NULL for 0 <= id < size. A piece may
  * not contain NUL. */

@@ -186,6 +186,23 @@ TEST(lines_are_pieces)
     expect_error(VOCABULARY_LINES, "", "empty");
 }
 
+TEST(pieces_can_be_added)
+{
+    struct vocabulary *v = read_text(VOCABULARY_LINES, "b\nd\na", 5);
+    static const char *const more[] = { "c", "e", "<unk>", "aa" };
+    struct err e;
+
+    for (size_t i = 0; i < COUNT(more); i++) {
+        CHECK_OK(vocabulary_append(v, more[i], &e), &e);
+        CHECK_INT(vocabulary_size(v), 4 + i);
+        CHECK_STR(vocabulary_piece(v, 3 + (int32_t)i), more[i]);
+    }
+    for (int32_t id = 0; id < vocabulary_size(v); id++)
+        CHECK_INT(vocabulary_find(v, vocabulary_piece(v, id)), id);
+    CHECK_INT(vocabulary_find(v, "f"), -1);
+    vocabulary_free(v);
+}
+
 TEST(nul_in_a_line_is_refused)
 {
     struct vocabulary *v;
