@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../unit/bytes_stream.h"
+#include "../memory_stream.h"
 #include "convert/ct2_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -40,7 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct tensor_file *f;
     struct err e = { 0 };
 
-    if (ct2_file_open(&f, bytes_stream_new(data, size), &e)) {
+    if (ct2_file_open(&f, memory_stream_new(data, size), &e)) {
         must(!f && e.msg[0]);
         return 0;
     }

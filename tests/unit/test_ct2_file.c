@@ -1,87 +1,41 @@
 /* test_ct2_file.c - tests of reading model.bin of CTranslate2: all versions and
  * types, scales, aliases, texts, and what is refused. */
-#include "bytes_stream.h"
+#include "../memory_stream.h"
 #include "convert/ct2_file.h"
+#include "made_ct2.h"
+#include "tensor/pack.h"
 #include "test.h"
 
-/* ---- a file that is written ---- */
-
-struct made {
-    struct strbuf b;
-    int version;
-};
-
-static void put(struct made *m, uint64_t number, int bytes)
+/* A file of this version. Its name in messages is "memory". */
+static void begin(struct made_ct2 *m, int version)
 {
-    for (int i = 0; i < bytes; i++)
-        strbuf_addc(&m->b, (char)(number >> 8 * i));
+    ct2_begin(m, version, "TransformerSpec", 7);
 }
 
-static void put_name(struct made *m, const char *name)
+/* One variable follows, which is not made by ct2_head(). */
+static void begin_one(struct made_ct2 *m, int version)
 {
-    put(m, strlen(name) + 1, 2);
-    strbuf_add(&m->b, name, strlen(name) + 1);
+    begin(m, version);
+    ct2_set_count(m, 1);
 }
 
-static void begin(struct made *m, int version, int n)
-{
-    strbuf_init(&m->b, 0);
-    m->version = version;
-    put(m, (uint64_t)version, 4);
-    put_name(m, "TransformerSpec");
-    put(m, 7, 4);
-    put(m, (uint64_t)n, 4);
-}
-
-enum { F32, I8, I16, I32, F16, BF16 };
-static const int sizes[] = { 4, 1, 2, 4, 2, 2 };
-
-/* Name, shape and type; the data follow. A dimension 0 ends the shape. */
-static void put_head(struct made *m, const char *name, int a, int b, int type)
-{
-    int rank = a ? b ? 2 : 1 : 0;
-    uint64_t n = (uint64_t)(a ? a : 1) * (uint64_t)(b ? b : 1);
-
-    put_name(m, name);
-    put(m, (uint64_t)rank, 1);
-    if (rank > 0) put(m, (uint64_t)a, 4);
-    if (rank > 1) put(m, (uint64_t)b, 4);
-    put(m, (uint64_t)(m->version >= 4 ? type : sizes[type]), 1);
-    put(m, m->version >= 4 ? n * (uint64_t)sizes[type] : n, 4);
-}
-
-static void put_f32(struct made *m, float value)
-{
-    uint32_t u;
-
-    memcpy(&u, &value, 4);
-    put(m, u, 4);
-}
-
-static void put_floats(struct made *m, const char *name, int a, int b,
-                       const float *values)
-{
-    put_head(m, name, a, b, F32);
-    for (int i = 0; i < (a ? a : 1) * (b ? b : 1); i++) put_f32(m, values[i]);
-}
-
-static void put_alias(struct made *m, const char *alias, const char *of)
-{
-    put_name(m, alias);
-    put_name(m, of);
-}
-
+/* The file may be used until the next one is opened. It reads a copy without
+ * spare bytes, so that a read behind it is noticed. */
 static struct tensor_file *open_bytes(const char *bytes, size_t n,
                                       struct err *e)
 {
+    static char *copy;
     struct tensor_file *f;
 
-    if (!ct2_file_open(&f, bytes_stream_new(bytes, n), e)) CHECK(f != NULL);
+    free(copy);
+    copy = malloc(n + !n);
+    if (n) memcpy(copy, bytes, n);
+    if (!ct2_file_open(&f, memory_stream_new(copy, n), e)) CHECK(f != NULL);
     else CHECK(!f && e->msg[0]);
     return f;
 }
 
-static struct tensor_file *end(struct made *m)
+static struct tensor_file *end(struct made_ct2 *m)
 {
     struct err e = { 0 };
     struct tensor_file *f = open_bytes(m->b.data, m->b.len, &e);
@@ -92,7 +46,7 @@ static struct tensor_file *end(struct made *m)
 }
 
 /* The file is refused with this message. */
-static void end_refused(struct made *m, const char *why)
+static void end_refused(struct made_ct2 *m, const char *why)
 {
     struct err e = { 0 };
     struct tensor_file *f = open_bytes(m->b.data, m->b.len, &e);
@@ -135,15 +89,15 @@ static const float two_rows[] = { 1, -2, 3.5f, 4, 5, -6 };
 TEST(reads_floats_of_every_version)
 {
     for (int version = 2; version <= 6; version++) {
-        struct made m;
+        struct made_ct2 m;
         struct tensor_file *f;
 
-        begin(&m, version, 2);
-        put_floats(&m, "encoder/a/weight", 2, 3, two_rows);
-        put_floats(&m, "decoder/scale", 0, 0, two_rows + 2);
+        begin(&m, version);
+        ct2_floats(&m, "encoder/a/weight", 2, 3, two_rows);
+        ct2_floats(&m, "decoder/scale", 0, 0, two_rows + 2);
         if (version >= 3) {
-            put(&m, 1, 4);
-            put_alias(&m, "decoder/a/weight", "encoder/a/weight");
+            ct2_put(&m, 1, 4);
+            ct2_alias(&m, "decoder/a/weight", "encoder/a/weight");
         }
         f = end(&m);
         REQUIRE(f != NULL);
@@ -162,16 +116,16 @@ TEST(reads_floats_of_every_version)
 TEST(reads_every_type)
 {
     static const float ints[] = { -7, 5 }, halves[] = { 1.5f, -2 };
-    struct made m;
+    struct made_ct2 m;
     struct tensor_file *f;
 
-    begin(&m, 4, 5);
-    put_head(&m, "a", 2, 0, I8), put(&m, 0x05F9, 2);
-    put_head(&m, "b", 2, 0, I16), put(&m, 0x0005FFF9, 4);
-    put_head(&m, "c", 0, 0, I32), put(&m, 70000, 4);
-    put_head(&m, "d", 2, 0, F16), put(&m, 0xC0003E00, 4);
-    put_head(&m, "e", 2, 0, BF16), put(&m, 0xC0003FC0, 4);
-    put(&m, 0, 4);
+    begin(&m, 4);
+    ct2_head(&m, "a", 2, 0, CT2_I8), ct2_put(&m, 0x05F9, 2);
+    ct2_head(&m, "b", 2, 0, CT2_I16), ct2_put(&m, 0x0005FFF9, 4);
+    ct2_head(&m, "c", 0, 0, CT2_I32), ct2_put(&m, 70000, 4);
+    ct2_head(&m, "d", 2, 0, CT2_F16), ct2_put(&m, 0xC0003E00, 4);
+    ct2_head(&m, "e", 2, 0, CT2_BF16), ct2_put(&m, 0xC0003FC0, 4);
+    ct2_put(&m, 0, 4);
     f = end(&m);
     REQUIRE(f != NULL);
     check_rows(f, "a", 0, 1, ints);
@@ -188,15 +142,15 @@ TEST(reads_int8_with_a_scale_for_each_row)
 {
     static const float scales[] = { 2, 0.5f };
     static const float want[] = { 63.5f, -0.5f, -254, 6 };
-    struct made m;
+    struct made_ct2 m;
     struct tensor_file *f;
 
-    begin(&m, 3, 2);
-    put_head(&m, "x/weight", 2, 2, I8), put(&m, 0x0381FF7F, 4);
-    put_floats(&m, "x/weight_scale", 2, 0, scales);
-    put(&m, 2, 4);
-    put_alias(&m, "y/weight", "x/weight");
-    put_alias(&m, "y/weight_scale", "x/weight_scale");
+    begin(&m, 3);
+    ct2_head(&m, "x/weight", 2, 2, CT2_I8), ct2_put(&m, 0x0381FF7F, 4);
+    ct2_floats(&m, "x/weight_scale", 2, 0, scales);
+    ct2_put(&m, 2, 4);
+    ct2_alias(&m, "y/weight", "x/weight");
+    ct2_alias(&m, "y/weight_scale", "x/weight_scale");
     f = end(&m);
     REQUIRE(f != NULL);
     check_rows(f, "x/weight", 0, 2, want);
@@ -209,17 +163,50 @@ TEST(reads_int8_with_a_scale_for_each_row)
     tensor_file_close(f);
 }
 
+/* Each row has 127 or -127, as CTranslate2 makes them since version 5. */
+TEST(int8_becomes_the_same_integers_again)
+{
+    enum { N = 4096, K = 40 };
+    static int8_t ints[N][K], got[K * N];
+    static float rows[N * K], scale[N];
+    uint64_t seed = 7;
+    struct made_ct2 m;
+    struct tensor_file *f;
+    struct err e;
+
+    begin(&m, 6);
+    ct2_head(&m, "x/weight_scale", N, 0, CT2_F32);
+    for (int i = 0; i < N; i++)
+        ct2_put_f32(&m, (float)exp(10 * splitmix_unit(&seed)));
+    ct2_head(&m, "x/weight", N, K, CT2_I8);
+    for (int i = 0; i < N; i++) {
+        for (int k = 0; k < K; k++)
+            ints[i][k] = (int8_t)((int)splitmix_below(&seed, 255) - 127);
+        ints[i][splitmix_below(&seed, K)] = i % 2 ? 127 : -127;
+        strbuf_add(&m.b, ints[i], K);
+    }
+    ct2_put(&m, 0, 4);
+    f = end(&m);
+    REQUIRE(f != NULL);
+    CHECK_OK(tensor_file_read(f, tensor_file_find(f, "x/weight"), 0, N, rows,
+                              &e), &e);
+    pack_by_input(rows, N, K, got, N, scale);
+    for (int i = 0; i < N; i++)
+        for (int k = 0; k < K; k++) CHECK_INT(got[k * N + i], ints[i][k]);
+    tensor_file_close(f);
+}
+
 TEST(reads_int16_with_one_scale_or_none)
 {
     static const float scale = 4, want[] = { 0.25f, -2 };
     static const float fixed[] = { 0.001f, -0.008f };
-    struct made m;
+    struct made_ct2 m;
     struct tensor_file *f;
 
-    begin(&m, 2, 3);
-    put_head(&m, "x/weight", 1, 2, I16), put(&m, 0xFFF80001, 4);
-    put_floats(&m, "x/weight_scale", 0, 0, &scale);
-    put_head(&m, "y/weight", 1, 2, I16), put(&m, 0xFFF80001, 4);
+    begin(&m, 2);
+    ct2_head(&m, "x/weight", 1, 2, CT2_I16), ct2_put(&m, 0xFFF80001, 4);
+    ct2_floats(&m, "x/weight_scale", 0, 0, &scale);
+    ct2_head(&m, "y/weight", 1, 2, CT2_I16), ct2_put(&m, 0xFFF80001, 4);
     f = end(&m);
     REQUIRE(f != NULL);
     check_rows(f, "x/weight", 0, 1, want);
@@ -233,15 +220,15 @@ TEST(finds_the_scale_of_any_row)
 {
     enum { N = 10001 };
     static const int rows[] = { 0, 4096, 10000, 4095, 8192, 9999, 1 };
-    struct made m;
+    struct made_ct2 m;
     struct tensor_file *f;
 
-    begin(&m, 6, 2);
-    put_head(&m, "x/weight_scale", N, 0, F32);
-    for (int i = 0; i < N; i++) put_f32(&m, (float)(i + 1));
-    put_head(&m, "x/weight", N, 1, I8);
-    for (int i = 0; i < N; i++) put(&m, (uint64_t)(i % 100), 1);
-    put(&m, 0, 4);
+    begin(&m, 6);
+    ct2_head(&m, "x/weight_scale", N, 0, CT2_F32);
+    for (int i = 0; i < N; i++) ct2_put_f32(&m, (float)(i + 1));
+    ct2_head(&m, "x/weight", N, 1, CT2_I8);
+    for (int i = 0; i < N; i++) ct2_put(&m, (uint64_t)(i % 100), 1);
+    ct2_put(&m, 0, 4);
     f = end(&m);
     REQUIRE(f != NULL);
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -256,17 +243,17 @@ TEST(finds_the_scale_of_any_row)
 
 TEST(knows_aliases_and_texts)
 {
-    struct made m;
+    struct made_ct2 m;
     struct tensor_file *f;
     struct strbuf text;
     struct err e = { 0 };
 
-    begin(&m, 5, 2);
-    put_head(&m, "unk_token", 5, 0, I8);
+    begin(&m, 5);
+    ct2_head(&m, "unk_token", 5, 0, CT2_I8);
     strbuf_adds(&m.b, "<unk>");
-    put_head(&m, "n", 0, 0, I16), put(&m, 8, 2);
-    put(&m, 1, 4);
-    put_alias(&m, "other", "n");
+    ct2_head(&m, "n", 0, 0, CT2_I16), ct2_put(&m, 8, 2);
+    ct2_put(&m, 1, 4);
+    ct2_alias(&m, "other", "n");
     f = end(&m);
     REQUIRE(f != NULL);
     CHECK(ct2_file_alias(f, tensor_file_find(f, "other")) ==
@@ -278,7 +265,7 @@ TEST(knows_aliases_and_texts)
              &e);
     CHECK_STR(text.data, "<unk>");
     CHECK(ct2_file_text(f, tensor_file_find(f, "n"), &text, &e) == ST_FORMAT);
-    CHECK_STR(e.msg, "f: tensor \"n\" should be a text");
+    CHECK_STR(e.msg, "memory: tensor \"n\" should be a text");
     strbuf_release(&text);
     tensor_file_close(f);
 }
@@ -288,21 +275,21 @@ TEST(knows_aliases_and_texts)
 TEST(refuses_other_versions)
 {
     static const struct { int version; const char *why; } cases[] = {
-        { 1, "f: version 1 of the CTranslate2 format cannot be read; convert "
-             "the original model again with a newer CTranslate2" },
-        { 0, "f: not a CTranslate2 model, or one of a newer version: its "
+        { 1, "memory: version 1 of the CTranslate2 format cannot be read; "
+             "convert the original model again with a newer CTranslate2" },
+        { 0, "memory: not a CTranslate2 model, or one of a newer version: its "
              "version is 0, and 2 to 6 can be read" },
-        { 7, "f: not a CTranslate2 model, or one of a newer version: its "
+        { 7, "memory: not a CTranslate2 model, or one of a newer version: its "
              "version is 7, and 2 to 6 can be read" },
     };
 
     for (size_t i = 0; i < COUNT(cases); i++) {
-        struct made m;
+        struct made_ct2 m;
         struct err e = { 0 };
         struct tensor_file *f;
 
-        begin(&m, cases[i].version, 0);
-        CHECK(ct2_file_open(&f, bytes_stream_new(m.b.data, m.b.len), &e) ==
+        begin(&m, cases[i].version);
+        CHECK(ct2_file_open(&f, memory_stream_new(m.b.data, m.b.len), &e) ==
               ST_VERSION);
         CHECK_STR(e.msg, cases[i].why);
         strbuf_release(&m.b);
@@ -310,30 +297,30 @@ TEST(refuses_other_versions)
 }
 
 /* A complete file with all that there is. */
-static void put_all(struct made *m, int version)
+static void put_all(struct made_ct2 *m, int version)
 {
     static const float scale[] = { 1, 2 };
 
-    begin(m, version, 3);
-    put_head(m, "x/weight", 2, 2, I8), put(m, 0x0381FF7F, 4);
-    put_floats(m, "x/weight_scale", 2, 0, scale);
-    put_head(m, "n", 0, 0, I16), put(m, 8, 2);
+    begin(m, version);
+    ct2_head(m, "x/weight", 2, 2, CT2_I8), ct2_put(m, 0x0381FF7F, 4);
+    ct2_floats(m, "x/weight_scale", 2, 0, scale);
+    ct2_head(m, "n", 0, 0, CT2_I16), ct2_put(m, 8, 2);
     if (version < 3) return;
-    put(m, 1, 4);
-    put_alias(m, "y/weight", "x/weight");
+    ct2_put(m, 1, 4);
+    ct2_alias(m, "y/weight", "x/weight");
 }
 
 TEST(refuses_files_that_are_cut)
 {
     for (int version = 2; version <= 6; version++) {
-        struct made m;
+        struct made_ct2 m;
 
         put_all(&m, version);
         for (size_t n = 0; n < m.b.len; n++) {
             struct err e = { 0 };
             struct tensor_file *f = open_bytes(m.b.data, n, &e);
 
-            CHECK(!f && !strncmp(e.msg, "f: ", 3));
+            CHECK(!f && !strncmp(e.msg, "memory: ", 8));
             tensor_file_close(f);
         }
         tensor_file_close(end(&m));
@@ -342,144 +329,146 @@ TEST(refuses_files_that_are_cut)
 
 TEST(refuses_files_that_are_too_long)
 {
-    struct made m;
+    struct made_ct2 m;
 
     put_all(&m, 6);
-    put(&m, 0, 3);
-    end_refused(&m, "f: damaged: 3 bytes follow its last entry");
+    ct2_put(&m, 0, 3);
+    end_refused(&m, "memory: damaged: 3 bytes follow its last entry");
     put_all(&m, 2);
-    put(&m, 0, 1);
-    end_refused(&m, "f: damaged: 1 bytes follow its last entry");
+    ct2_put(&m, 0, 1);
+    end_refused(&m, "memory: damaged: 1 bytes follow its last entry");
 }
 
 TEST(refuses_bad_names)
 {
-    struct made m;
+    struct made_ct2 m;
 
-    begin(&m, 6, 1);
-    put(&m, 0, 2);
-    end_refused(&m, "f: damaged: a variable at byte 30 has 0 bytes");
-    begin(&m, 6, 1);
-    put(&m, 1001, 2);
-    end_refused(&m, "f: damaged: a variable at byte 30 has 1001 bytes");
-    begin(&m, 6, 1);
-    put_name(&m, "");
-    end_refused(&m, "f: damaged: a variable has no name");
-    begin(&m, 6, 1);
-    put(&m, 2, 2), put(&m, 'a' | 'b' << 8, 2);
-    end_refused(&m, "f: damaged: a variable at byte 30 is not a name");
-    begin(&m, 6, 1);
-    put_name(&m, "a\tb");
-    end_refused(&m, "f: damaged: a variable at byte 30 is not a name");
-    begin(&m, 6, 2);
-    put_head(&m, "a", 0, 0, I8), put(&m, 0, 1);
-    put_head(&m, "a", 0, 0, I8), put(&m, 0, 1);
-    put(&m, 0, 4);
-    end_refused(&m, "f: tensor \"a\" occurs twice");
-    begin(&m, 6, 1);
-    put_head(&m, "a", 0, 0, I8), put(&m, 0, 1);
-    put(&m, 1, 4);
-    put_alias(&m, "a", "a");
-    end_refused(&m, "f: tensor \"a\" occurs twice");
-    begin(&m, 6, 0);
-    put(&m, 1, 4);
-    put_alias(&m, "a", "b");
-    end_refused(&m, "f: \"a\" is an alias of \"b\", which does not exist");
+    begin_one(&m, 6);
+    ct2_put(&m, 0, 2);
+    end_refused(&m, "memory: damaged: a variable at byte 30 has 0 bytes");
+    begin_one(&m, 6);
+    ct2_put(&m, 1001, 2);
+    end_refused(&m, "memory: damaged: a variable at byte 30 has 1001 bytes");
+    begin_one(&m, 6);
+    ct2_put_name(&m, "");
+    end_refused(&m, "memory: damaged: a variable has no name");
+    begin_one(&m, 6);
+    ct2_put(&m, 2, 2), ct2_put(&m, 'a' | 'b' << 8, 2);
+    end_refused(&m, "memory: damaged: a variable at byte 30 is not a name");
+    begin_one(&m, 6);
+    ct2_put_name(&m, "a\tb");
+    end_refused(&m, "memory: damaged: a variable at byte 30 is not a name");
+    begin(&m, 6);
+    ct2_head(&m, "a", 0, 0, CT2_I8), ct2_put(&m, 0, 1);
+    ct2_head(&m, "a", 0, 0, CT2_I8), ct2_put(&m, 0, 1);
+    ct2_put(&m, 0, 4);
+    end_refused(&m, "memory: tensor \"a\" occurs twice");
+    begin(&m, 6);
+    ct2_head(&m, "a", 0, 0, CT2_I8), ct2_put(&m, 0, 1);
+    ct2_put(&m, 1, 4);
+    ct2_alias(&m, "a", "a");
+    end_refused(&m, "memory: tensor \"a\" occurs twice");
+    begin(&m, 6);
+    ct2_put(&m, 1, 4);
+    ct2_alias(&m, "a", "b");
+    end_refused(&m, "memory: \"a\" is an alias of \"b\", which does not exist");
 }
 
 TEST(refuses_counts_that_are_too_large)
 {
-    struct made m;
+    struct made_ct2 m;
 
-    begin(&m, 6, -1);
-    end_refused(&m, "f: damaged: it would have 4294967295 variables");
-    begin(&m, 6, 0);
-    put(&m, 100001, 4);
-    end_refused(&m, "f: damaged: it would have 100001 aliases");
+    begin(&m, 6);
+    ct2_set_count(&m, UINT32_MAX);
+    end_refused(&m, "memory: damaged: it would have 4294967295 variables");
+    begin(&m, 6);
+    ct2_put(&m, 100001, 4);
+    end_refused(&m, "memory: damaged: it would have 100001 aliases");
 }
 
 /* A variable of version 6 with these fields and no data. */
-static void put_fields(struct made *m, int rank, uint32_t dim, int type,
+static void put_fields(struct made_ct2 *m, int rank, uint32_t dim, int type,
                        uint32_t size)
 {
-    begin(m, 6, 1);
-    put_name(m, "a");
-    put(m, (uint64_t)rank, 1);
-    for (int i = 0; i < rank; i++) put(m, dim, 4);
-    put(m, (uint64_t)type, 1);
-    put(m, size, 4);
+    begin_one(m, 6);
+    ct2_put_name(m, "a");
+    ct2_put(m, (uint64_t)rank, 1);
+    for (int i = 0; i < rank; i++) ct2_put(m, dim, 4);
+    ct2_put(m, (uint64_t)type, 1);
+    ct2_put(m, size, 4);
 }
 
 TEST(refuses_bad_shapes_and_sizes)
 {
-    struct made m;
+    struct made_ct2 m;
 
-    put_fields(&m, 2, 0xFFFFFFFF, F32, 4);
-    end_refused(&m, "f: tensor \"a\" has a size that does not match its "
+    put_fields(&m, 2, 0xFFFFFFFF, CT2_F32, 4);
+    end_refused(&m, "memory: tensor \"a\" has a size that does not match its "
                 "shape");
-    put_fields(&m, 3, 0xFFFFFFFF, F32, 4);
-    end_refused(&m, "f: tensor \"a\" has a shape that is not valid");
+    put_fields(&m, 3, 0xFFFFFFFF, CT2_F32, 4);
+    end_refused(&m, "memory: tensor \"a\" has a shape that is not valid");
     /* 2^64 bytes. */
-    put_fields(&m, 2, 0x80000000, F32, 0);
-    end_refused(&m, "f: tensor \"a\" has a size that does not match its "
+    put_fields(&m, 2, 0x80000000, CT2_F32, 0);
+    end_refused(&m, "memory: tensor \"a\" has a size that does not match its "
                 "shape");
-    put_fields(&m, 0, 0, F32, 5);
-    end_refused(&m, "f: tensor \"a\" has a size that does not match its "
+    put_fields(&m, 0, 0, CT2_F32, 5);
+    end_refused(&m, "memory: tensor \"a\" has a size that does not match its "
                 "shape");
     put_fields(&m, 0, 0, 6, 4);
-    end_refused(&m, "f: tensor \"a\" has an unknown type");
-    put_fields(&m, 1, 1000, I8, 1000);
-    end_refused(&m, "f: tensor \"a\" is longer than the rest of the file "
+    end_refused(&m, "memory: tensor \"a\" has an unknown type");
+    put_fields(&m, 1, 1000, CT2_I8, 1000);
+    end_refused(&m, "memory: tensor \"a\" is longer than the rest of the file "
                 "(truncated?)");
-    begin(&m, 3, 1);
-    put_name(&m, "a");
-    put(&m, 0, 1), put(&m, 8, 1), put(&m, 1, 4), put(&m, 0, 8);
-    end_refused(&m, "f: tensor \"a\" has an unknown type");
+    begin_one(&m, 3);
+    ct2_put_name(&m, "a");
+    ct2_put(&m, 0, 1), ct2_put(&m, 8, 1), ct2_put(&m, 1, 4), ct2_put(&m, 0, 8);
+    end_refused(&m, "memory: tensor \"a\" has an unknown type");
 }
 
 TEST(keeps_tensors_with_many_dimensions)
 {
-    struct made m;
+    struct made_ct2 m;
     struct tensor_file *f;
     struct err e = { 0 };
     float x;
 
-    put_fields(&m, 6, 1, F32, 4);
-    put_f32(&m, 1);
-    put(&m, 0, 4);
+    put_fields(&m, 6, 1, CT2_F32, 4);
+    ct2_put_f32(&m, 1);
+    ct2_put(&m, 0, 4);
     f = end(&m);
     REQUIRE(f != NULL);
     CHECK_INT(f->at[0].n_dims, 6);
     CHECK(tensor_file_read(f, &f->at[0], 0, 1, &x, &e) == ST_FORMAT);
-    CHECK_STR(e.msg, "f: tensor \"a\" has 6 dimensions and cannot be read");
+    CHECK_STR(e.msg, "memory: tensor \"a\" has 6 dimensions and cannot be "
+              "read");
     tensor_file_close(f);
 }
 
 TEST(refuses_bad_scales)
 {
     static const float scale[] = { 1, 0, 3 };
-    struct made m;
+    struct made_ct2 m;
     struct tensor_file *f;
     struct err e = { 0 };
     float x[2];
 
-    begin(&m, 2, 1);
-    put_head(&m, "x/weight", 1, 2, I8), put(&m, 0, 2);
-    end_refused(&m, "f: tensor \"x/weight\" is int8, but there is no scale "
-                "for it");
-    begin(&m, 2, 2);
-    put_head(&m, "x/weight", 2, 1, I8), put(&m, 0, 2);
-    put_floats(&m, "x/weight_scale", 3, 0, scale);
-    end_refused(&m, "f: tensor \"x/weight_scale\" should be one float for "
+    begin(&m, 2);
+    ct2_head(&m, "x/weight", 1, 2, CT2_I8), ct2_put(&m, 0, 2);
+    end_refused(&m, "memory: tensor \"x/weight\" is int8, but there is no "
+                "scale for it");
+    begin(&m, 2);
+    ct2_head(&m, "x/weight", 2, 1, CT2_I8), ct2_put(&m, 0, 2);
+    ct2_floats(&m, "x/weight_scale", 3, 0, scale);
+    end_refused(&m, "memory: tensor \"x/weight_scale\" should be one float for "
                 "each row of the matrix, or one for all");
-    begin(&m, 2, 2);
-    put_head(&m, "x/weight", 2, 1, I8), put(&m, 0x0101, 2);
-    put_floats(&m, "x/weight_scale", 2, 0, scale);
+    begin(&m, 2);
+    ct2_head(&m, "x/weight", 2, 1, CT2_I8), ct2_put(&m, 0x0101, 2);
+    ct2_floats(&m, "x/weight_scale", 2, 0, scale);
     f = end(&m);
     REQUIRE(f != NULL);
     CHECK(tensor_file_read(f, tensor_file_find(f, "x/weight"), 0, 2, x, &e) ==
           ST_FORMAT);
-    CHECK_STR(e.msg, "f: tensor \"x/weight\" contains NaN or infinite values "
-              "(row 1, column 0)");
+    CHECK_STR(e.msg, "memory: tensor \"x/weight\" contains NaN or infinite "
+              "values (row 1, column 0)");
     tensor_file_close(f);
 }
