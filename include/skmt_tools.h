@@ -43,7 +43,11 @@ SKMT_API void skmt_conversion_free(skmt_conversion *c);  /* NULL is fine */
  *     heads        the number of attention heads, where the files do not say it
  *     positions    halves, halves-hf or in-turn: another kind of sinusoidal
  *                  positions than that of the family
- *     checkpoint   the file to take of several checkpoints of fairseq */
+ *     checkpoint   the file to take of several checkpoints of fairseq
+ *     tokenizer, target-tokenizer
+ *                  files with SentencePiece models, for a model that comes
+ *                  without one; the second is for the target, if it has its
+ *                  own */
 SKMT_API skmt_status skmt_conversion_set(skmt_conversion *c, const char *key,
                                          const char *value, skmt_error *err);
 /* Find out what is at `path`, a folder or a zip archive, or a checkpoint (*.pt)

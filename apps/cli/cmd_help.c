@@ -158,6 +158,9 @@ const struct opt convert_options[] = {
     { "source-lang", 0, "CODE", "source language, if the files do not say it; "
       "of a multilingual model: the default for --from of the other commands" },
     { "target-lang", 0, "CODE", "target language, likewise" },
+    { "tokenizer", 0, "FILE", "the SentencePiece model, if it is not with the "
+      "other files" },
+    { "target-tokenizer", 0, "FILE", "that of the target, if it has its own" },
     { "heads", 0, "N", "number of attention heads, if the files do not say "
       "it" },
     { "positions", 0, "KIND", "compute positions in another way than usual for "

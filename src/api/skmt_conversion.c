@@ -14,6 +14,7 @@ struct skmt_conversion {
     int heads;
     /* NULL, or as set. */
     char *family, *source_lang, *target_lang, *positions, *checkpoint;
+    char *tokenizer, *target_tokenizer;
     struct file_set *files;
     struct model_plan *plan;    /* NULL: not opened, or already written */
 };
@@ -45,6 +46,8 @@ void skmt_conversion_free(skmt_conversion *c)
     free(c->target_lang);
     free(c->positions);
     free(c->checkpoint);
+    free(c->tokenizer);
+    free(c->target_tokenizer);
     free(c);
 }
 
@@ -91,6 +94,8 @@ skmt_status skmt_conversion_set(skmt_conversion *c, const char *key,
         { "family", &c->family }, { "source-lang", &c->source_lang },
         { "target-lang", &c->target_lang }, { "positions", &c->positions },
         { "checkpoint", &c->checkpoint },
+        { "tokenizer", &c->tokenizer },
+        { "target-tokenizer", &c->target_tokenizer },
     };
 
     err_clear(e);
@@ -115,6 +120,8 @@ skmt_status skmt_conversion_open(skmt_conversion *c, const char *path,
         .family = c->family, .source_lang = c->source_lang,
         .target_lang = c->target_lang, .heads = c->heads,
         .positions = c->positions, .checkpoint = c->checkpoint,
+        .tokenizer = c->tokenizer,
+        .target_tokenizer = c->target_tokenizer,
     };
     enum status st;
 

@@ -18,6 +18,9 @@ struct family_options {
     int heads;                  /* 0: as in the files */
     const char *positions;      /* "halves", "halves-hf", "in-turn" */
     const char *checkpoint;     /* the one to take of several in a folder */
+    /* Paths of SentencePiece models, for models that come without. The second
+     * one is for the target, if it has one of its own. */
+    const char *tokenizer, *target_tokenizer;
 };
 
 struct family {
@@ -35,6 +38,8 @@ struct family {
 
 /* The families, in the order in which they are tried. */
 #define FAMILY_LIST(F) \
+    F(argos) \
+    F(ct2) \
     F(hf_marian) \
     F(m2m) \
     F(nllb) \
