@@ -612,8 +612,8 @@ def write_fairseq(path, net, dtype="float32", legacy=False, old=False,
 # ---- CTranslate2 -----------------------------------------------------------------
 
 def ct2_variables(net, revision, positions, start_zero=False):
-    """positions: "opennmt", "hf-marian", "fairseq" (offset 2), "learned", or
-    None for no table. Returns the variables and the aliases."""
+    """positions: "opennmt", "hf-marian", "fairseq" (offset 2), "learned", an
+    array, or None for no table. Returns the variables and the aliases."""
     h, out = net.h, {}
     source = "encoder/embeddings_0/weight" if revision >= 5 else \
         "encoder/embeddings/weight"
@@ -666,8 +666,9 @@ def ct2_variables(net, revision, positions, start_zero=False):
                  "hf-marian": lambda: positions_hf_marian(96, h.d),
                  "fairseq": lambda: positions_fairseq(98, h.d)[2:],
                  "learned": lambda: net.t[side + ".positions"]}
-        if positions:
-            out[side + "/position_encodings/encodings"] = table[positions]()
+        if positions is not None:
+            out[side + "/position_encodings/encodings"] = \
+                table[positions]() if isinstance(positions, str) else positions
         if revision >= 5:
             out[side + "/num_heads"] = np.int16(h.heads)
             out[side + "/pre_norm"] = np.int8(h.pre)
@@ -691,10 +692,14 @@ def ct2_variables(net, revision, positions, start_zero=False):
 
 
 def write_ct2(path, net, version, kind="float32", positions="opennmt",
-              start_zero=False, extra=None):
-    revision = {2: 3, 3: 4, 4: 4, 5: 5, 6: 7}[version]
+              start_zero=False, extra=None, without=(),
+              spec="TransformerSpec", revision=None):
+    """extra: more variables, or other values. without: endings of names that
+    are left out."""
+    revision = revision or {2: 3, 3: 4, 4: 4, 5: 5, 6: 7}[version]
     variables, aliases = ct2_variables(net, revision, positions, start_zero)
-    variables = ct2_compress(variables | (extra or {}), kind, version)
+    variables = {name: v for name, v in (variables | (extra or {})).items()
+                 if not name.endswith(tuple(without))}
+    variables = ct2_compress(variables, kind, version)
     # The scale of a shared table is shared too, under the same alias.
-    write_bytes(path, ct2_bytes(version, "TransformerSpec", revision,
-                                variables, aliases))
+    write_bytes(path, ct2_bytes(version, spec, revision, variables, aliases))

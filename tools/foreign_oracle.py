@@ -502,6 +502,7 @@ def m2m(files, languages):
                  [2], forced, barred=set(rows) | {0, 1}, may_be_barred=[3])
 
 
+CT2_SPM = ["sentencepiece.model", "sentencepiece.bpe.model", "spm.model"]
 CT2_ACT = {0: "relu", 2: "swish", 3: "gelu"}
 
 
@@ -534,8 +535,10 @@ def ct2_network(model, eps):
                       n.split("/")[1]}) for s in ("encoder", "decoder")}
 
     def cut(theirs, parts):
-        """One stored matrix as several."""
+        """One stored matrix as several. A bias may be missing."""
         for kind in ("weight", "bias"):
+            if f"{theirs}/{kind}" not in v:
+                continue
             for part, x in zip(parts, np.split(
                     np.asarray(v[f"{theirs}/{kind}"], np.float64),
                     len(parts))):
@@ -580,11 +583,32 @@ def ct2_network(model, eps):
     else:
         scale = math.sqrt(d) if scaled else 1
     kind, offset = ct2_positions(model, d)
+    heads = 16 if model.spec == "TransformerBig" and model.revision < 3 else 8
     return Network(t, settings(
-        d=d, heads=int(scalar("num_heads", 8)), enc=layers["encoder"],
+        d=d, heads=int(scalar("num_heads", heads)), enc=layers["encoder"],
         dec=layers["decoder"], act=CT2_ACT[int(scalar("activation", 0))],
         pre=bool(scalar("pre_norm", 1)), eps=eps, scale=scale,
         positions=kind, offset=offset))
+
+
+# Special tokens, and rows that are not used.
+CT2_NEVER = re.compile(r"<s>|<blank>|<pad>|<mask>|madeupword\d+")
+
+
+def ct2_languages(pieces, languages, zero, small):
+    """The tokens of all languages of a model, and those before the source and
+    the target."""
+    forms = [("__%s__", r"__[a-z]{2,3}__"),
+             ("%s", r"[a-z]{3}_[A-Z][a-z]{3}")]
+    if zero:
+        forms = [(">>%s<<", ">>.*<<")]
+    for form, pattern in forms:
+        marks = [p for p in pieces if re.fullmatch(pattern, p)]
+        if marks and (zero or small):
+            return marks, [form % languages[1]]
+        if marks:
+            return marks, [form % code for code in languages]
+    return [], []
 
 
 def ct2(files, languages):
@@ -614,8 +638,8 @@ def ct2(files, languages):
     if "bpe.model" in files:
         text = Bpe(merges_of(files.lines("bpe.model")), to_id, target, unk)
     else:
-        pair = [n if n in files else "sentencepiece.model"
-                for n in ("source.spm", "target.spm")]
+        one = [n for n in CT2_SPM if n in files]
+        pair = one * 2 if one else ["source.spm", "target.spm"]
         text = Spm(files.read(pair[0]), files.read(pair[1]), to_id, target,
                    unk)
     zero = bool(v.get("decoder/start_from_zero_embedding", 0))
@@ -624,9 +648,14 @@ def ct2(files, languages):
     start = -1 if zero else target_id[s.get("decoder_start_token",
                                             s["bos_token"])]
     barred = {target_id[s["unk_token"]]}
-    barred |= {target_id[p] for p in ("<s>", "<blank>") if p in target_id}
+    barred |= {i for p, i in target_id.items() if CT2_NEVER.fullmatch(p)}
+    marks, chosen = ct2_languages(source, languages, zero,
+                                  net.h.dec < net.h.enc)
+    if chosen:
+        prefix, suffix = [to_id[chosen[0]]], [to_id["</s>"]]
+    forced = [target_id[p] for p in chosen[1:]]
     return Model(net, text, target_id[s["eos_token"]], unk, start, prefix,
-                 suffix, barred=barred)
+                 suffix, forced, barred=barred | {target_id[p] for p in marks})
 
 
 def fairseq_names(arrays):

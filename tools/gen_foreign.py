@@ -447,25 +447,8 @@ def ct2_marian(version, kind, form, seed, separate, positions="hf-marian"):
                   positions=positions, start_zero=True)
         if version == 6:
             ct2_config(out, bos_token="</s>", decoder_start_token="</s>")
-        for side, name in (("source", "de"), ("target", "en")):
-            write_bytes(os.path.join(out, side + ".spm"),
-                        tok.model(name + "-unigram"))
+        ct2_spm_pair(tok, out)
     return make
-
-
-def ct2_learned(tok, out, case):
-    """A table of positions that follows no formula; three tables; add_source_eos
-    and another epsilon."""
-    v = [CT2_SPECIAL + joint_pieces(tok, "de-unigram"),
-         CT2_SPECIAL + joint_pieces(tok, "en-unigram")]
-    net = random_net(60, v_src=len(v[0]), v_tgt=len(v[1]), one_table=False,
-                     tied=False, pre=True, learned=80, eos=3, act="gelu")
-    write_ct2(os.path.join(out, "model.bin"), net, 6, positions="learned")
-    ct2_vocabulary_files(out, "json", source=v[0], target=v[1])
-    ct2_config(out, add_source_eos=True, layer_norm_epsilon=1e-3)
-    for side, name in (("source", "de"), ("target", "en")):
-        write_bytes(os.path.join(out, side + ".spm"),
-                    tok.model(name + "-unigram"))
 
 
 def ct2_no_table(tok, out, case):
@@ -482,6 +465,116 @@ def ct2_no_table(tok, out, case):
     ct2_vocabulary_files(out, "txt", shared=v)
     write_bytes(os.path.join(out, "sentencepiece.model"),
                 tok.model("deen-unigram"))
+
+
+def ct2_two(folder, net, vocabularies, version=6, kind="float32", form="json",
+            **options):
+    """Two vocabularies and two tokenizers."""
+    write_ct2(os.path.join(folder, "model.bin"), net, version, kind,
+              **options)
+    ct2_vocabulary_files(folder, form, source=vocabularies[0],
+                         target=vocabularies[1])
+
+
+def ct2_spm_pair(tok, folder):
+    for side, name in (("source", "de"), ("target", "en")):
+        write_bytes(os.path.join(folder, side + ".spm"),
+                    tok.model(name + "-unigram"))
+
+
+def ct2_learned(tok, out, case):
+    """A table of positions that follows no formula; three tables; add_source_eos
+    and another epsilon."""
+    v = [CT2_SPECIAL + joint_pieces(tok, "de-unigram"),
+         CT2_SPECIAL + joint_pieces(tok, "en-unigram")]
+    net = random_net(60, v_src=len(v[0]), v_tgt=len(v[1]), one_table=False,
+                     tied=False, pre=True, learned=80, eos=3, act="gelu")
+    ct2_two(out, net, v, positions="learned")
+    ct2_config(out, add_source_eos=True, layer_norm_epsilon=1e-3)
+    ct2_spm_pair(tok, out)
+
+
+def ct2_scale(tok, out, case):
+    """A scale of the embeddings that is no flag, layers and projection without
+    biases, vocabularies of different sizes."""
+    v = [CT2_SPECIAL + joint_pieces(tok, "de-unigram"),
+         CT2_SPECIAL + joint_pieces(tok, "en-unigram") + ["more", "pieces"]]
+    net = random_net(62, v_src=len(v[0]), v_tgt=len(v[1]), one_table=False,
+                     pre=True, eos=3, act="gelu")
+    scale = {f"{s}/scale_embeddings": np.float32(3.5)
+             for s in ("encoder", "decoder")}
+    ct2_two(out, net, v, extra=scale, without=["/bias"])
+    ct2_config(out, add_source_bos=True)
+    ct2_spm_pair(tok, out)
+
+
+def ct2_no_scale(tok, out, case):
+    """Embeddings as they are, three tables, zero start."""
+    v = [trained_vocabulary(tok, "de-unigram"),
+         trained_vocabulary(tok, "en-unigram")]
+    net = random_net(63, v_src=len(v[0]), v_tgt=len(v[1]), one_table=False,
+                     tied=False, bias=True, eos=0, act="swish")
+    flags = {f"{s}/scale_embeddings": np.int8(0)
+             for s in ("encoder", "decoder")}
+    ct2_two(out, net, v, extra=flags, start_zero=True,
+            positions="hf-marian", kind="float16")
+    ct2_config(out, bos_token="</s>", decoder_start_token="</s>")
+    ct2_spm_pair(tok, out)
+
+
+def ct2_big(tok, out, case):
+    """Before revision 3 the number of heads followed from the kind of the
+    model."""
+    v = ct2_vocabulary(tok, "deen-unigram")
+    net = random_net(64, v_src=len(v), pre=True, eos=3, d=32, heads=16)
+    write_ct2(os.path.join(out, "model.bin"), net, 2, spec="TransformerBig",
+              without=["num_heads"], revision=2)
+    ct2_vocabulary_files(out, "txt", shared=v)
+    write_bytes(os.path.join(out, "sentencepiece.model"),
+                tok.model("deen-unigram"))
+
+
+def ct2_fairseq(tok, out, case):
+    """As converted from fairseq: the decoder begins with </s>."""
+    v = ["<s>", "<blank>", "</s>", "<unk>"] + joint_pieces(tok,
+                                                           "deen-unigram")
+    net = random_net(65, v_src=len(v), eos=2)
+    write_ct2(os.path.join(out, "model.bin"), net, 6, "float16",
+              positions="fairseq")
+    ct2_vocabulary_files(out, "json", shared=v)
+    ct2_config(out, decoder_start_token="</s>", add_source_eos=True)
+    write_bytes(os.path.join(out, "spm.model"), tok.model("deen-unigram"))
+
+
+def ct2_opus_multi(tok, out, case):
+    """Marian with several target languages."""
+    v = trained_vocabulary(tok, "de-unigram", "en-unigram")
+    v[5:5] = [">>fra<<", ">>deu<<", ">>cmn_Hans<<"]
+    net = random_net(66, v_src=len(v), bias=True, eos=0, act="swish")
+    write_ct2(os.path.join(out, "model.bin"), net, 6, "int8",
+              positions="hf-marian", start_zero=True)
+    ct2_vocabulary_files(out, "json", shared=v)
+    ct2_config(out, decoder_start_token="</s>")
+    ct2_spm_pair(tok, out)
+
+
+def ct2_m2m(seed, kind, tokens, dec=2):
+    """As converted from M2M-100 and its relatives: the vocabulary has the
+    languages, and rows that are not used."""
+    def make(tok, out, case):
+        v = m2m_vocabulary(tok, "deen-bpe") + tokens + ["madeupword0",
+                                                        "madeupword1"]
+        net = random_net(seed, v_src=len(v), pre=True, eos=2, dec=dec)
+        write_ct2(os.path.join(out, "model.bin"), net, 6, kind,
+                  positions="fairseq")
+        ct2_vocabulary_files(out, "json", shared=v)
+        ct2_config(out, decoder_start_token="</s>")
+        write_bytes(os.path.join(out, "sentencepiece.bpe.model"),
+                    tok.model("deen-bpe"))
+    return make
+
+
+M2M_TOKENS = [f"__{c}__" for c in M2M100]
 
 
 def argos(kind, version, form, bpe=False):
@@ -763,6 +856,16 @@ CASES = {
     "hf-marian-multi": case("hf-marian", hf_marian_multi, to="cmn_Hans"),
     "ct2-learned": case("ct2", ct2_learned),
     "ct2-no-table": case("ct2", ct2_no_table),
+    "ct2-scale": case("ct2", ct2_scale),
+    "ct2-no-scale": case("ct2", ct2_no_scale),
+    "ct2-big": case("ct2", ct2_big),
+    "ct2-fairseq": case("ct2", ct2_fairseq),
+    "ct2-opus-multi": case("ct2", ct2_opus_multi, to="cmn_Hans"),
+    "ct2-m2m100": case("ct2", ct2_m2m(67, "float32", M2M_TOKENS),
+                       **{"from": "de", "to": "en"}),
+    "ct2-small100": case("ct2", ct2_m2m(68, "int16", M2M_TOKENS, 1), to="fr"),
+    "ct2-nllb200": case("ct2", ct2_m2m(69, "int8", NLLB200 + ["<mask>"]),
+                        **{"from": "deu_Latn", "to": "eng_Latn"}),
     "argos-spm": case("ct2", argos("int8", 6, "json"), ".argosmodel"),
     "argos-txt": case("ct2", argos("float32", 4, "txt"), ".argosmodel"),
     "argos-bpe": case("ct2", argos("int8", 5, "txt", bpe=True), ".argosmodel",
