@@ -1,12 +1,9 @@
 /* normalize.c - applies the normalization rules of a SentencePiece model.
  *
- * The compiled map is a 4-byte little-endian size, a double-array trie of that
- * many bytes (Darts-clone), and the replacements, each ending with a NUL. In a
- * 32-bit unit of the trie, bits 0-7 are the label. Bit 8 says that a key ends
- * here. Bits 10-30 (shifted left by 8 more if bit 9 is set) are the distance to
- * the children, combined by xor. Bit 31 marks the value of a key, an offset
- * into the replacements. The map comes from a file, so every offset is checked
- * when it is followed. */
+ * The compiled map is a 4-byte little-endian size, a double array of that many
+ * bytes, and the replacements, each ending with a NUL. The value of a key is
+ * the offset of its replacement. The map comes from a file, so every offset is
+ * checked when it is followed. */
 #include "text/normalize.h"
 
 #include <stdlib.h>
@@ -15,10 +12,10 @@
 #include "base/mem.h"
 #include "text/utf8.h"
 
-static uint32_t load_u32(const uint8_t *p)
+/* The size of the trie at the beginning of a map. */
+static uint32_t trie_bytes(const uint8_t *map)
 {
-    return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 |
-           (uint32_t)p[3] << 24;
+    return double_array_unit(&(struct double_array){ map, 1 }, 0);
 }
 
 enum status normalizer_init(struct normalizer *nz,
@@ -30,10 +27,9 @@ enum status normalizer_init(struct normalizer *nz,
     nz->spec = *spec;
     if (spec->map_len == 0) return ST_OK;
     if (spec->map_len <= 4) goto bad;
-    trie = load_u32(spec->map);
+    trie = trie_bytes(spec->map);
     if (trie < 4 || trie >= spec->map_len - 4) goto bad;
-    nz->unit = spec->map + 4;
-    nz->n_units = trie / 4;
+    nz->rules = (struct double_array){ spec->map + 4, trie / 4 };
     nz->into = (const char *)spec->map + 4 + trie;
     nz->into_len = spec->map_len - 4 - trie;
     if (nz->into[nz->into_len - 1] != '\0') goto bad;
@@ -41,16 +37,6 @@ enum status normalizer_init(struct normalizer *nz,
 bad:
     return err_set(e, ST_FORMAT,
                    "tokenizer: the normalization map is damaged");
-}
-
-static uint32_t unit_at(const struct normalizer *nz, size_t i)
-{
-    return load_u32(nz->unit + 4 * i);
-}
-
-static size_t unit_children(uint32_t u)
-{
-    return (size_t)(u >> 10) << ((u & 1u << 9) >> 6);
 }
 
 /* Returns the replacement of the longest key that s begins with, and sets *used
@@ -62,19 +48,20 @@ static const char *find_rule(const struct normalizer *nz, const char *s,
     uint32_t u;
     size_t pos;
 
-    if (nz->n_units == 0) return NULL;
-    pos = unit_children(unit_at(nz, 0));
+    if (nz->rules.n == 0) return NULL;
+    pos = double_array_distance(double_array_unit(&nz->rules, 0));
     for (size_t i = 0; i < n; i++) {
         uint8_t c = (uint8_t)s[i];
 
         pos ^= c;
-        if (pos >= nz->n_units) break;
-        u = unit_at(nz, pos);
-        if ((u & 0x800000FF) != c) break;
-        pos ^= unit_children(u);
-        if (pos >= nz->n_units) break;
-        if (u & 1u << 8) {
-            uint32_t value = unit_at(nz, pos) & 0x7FFFFFFF;
+        if (pos >= nz->rules.n) break;
+        u = double_array_unit(&nz->rules, pos);
+        if (!double_array_has_label(u, c)) break;
+        pos ^= double_array_distance(u);
+        if (pos >= nz->rules.n) break;
+        if (double_array_ends_key(u)) {
+            uint32_t value = double_array_unit(&nz->rules, pos) &
+                             DOUBLE_ARRAY_VALUE_MOST;
 
             if (value >= nz->into_len) break;
             found = nz->into + value;

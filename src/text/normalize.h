@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "text/double_array.h"
 #include "text/subword_model.h"
 
 struct normalizer {
@@ -21,8 +22,7 @@ struct normalizer {
     bool space_is_suffix;
     const struct piece_trie *user;      /* pieces that are never changed;
                                            may be NULL */
-    const uint8_t *unit;        /* double array, 4 unaligned bytes per unit */
-    size_t n_units;             /* 0: no map */
+    struct double_array rules;  /* n is 0 if there is no map */
     const char *into;           /* replacements, each NUL-terminated */
     size_t into_len;
 };

@@ -416,7 +416,7 @@ enum status subword_decode_ends(const struct subword *sw, const int32_t *ids,
     strbuf_init(&d.bytes, 0);
     st = decode_all(&d, ids, n, e);
     strbuf_release(&d.bytes);
-    if (!st && sw->denorm.n_units) st = denormalize(sw, out, d.start, e);
+    if (!st && sw->denorm.rules.n) st = denormalize(sw, out, d.start, e);
     if (st) cut_back(out, d.start);
     /* Denormalization may have shortened the text. */
     for (size_t i = 0; !st && ends && i < n; i++)

@@ -17,6 +17,8 @@ struct test_subword {
     struct subword *sw;
     struct mapping map;
     struct mfile *file;
+    const void *bytes;          /* of the model */
+    size_t size;
 };
 
 static inline struct subword *open_test_subword(struct test_subword *t)
@@ -29,14 +31,18 @@ static inline struct subword *open_test_subword(struct test_subword *t)
     memset(t, 0, sizeof *t);
     if (!model) model = "models/de-en.skmt";
     if (path) {
-        if (CHECK_OK(mapping_open(&t->map, path, &e), &e))
-            CHECK_OK(subword_open(&t->sw, t->map.data, t->map.size, &e), &e);
+        if (!CHECK_OK(mapping_open(&t->map, path, &e), &e)) return NULL;
+        t->bytes = t->map.data;
+        t->size = t->map.size;
     } else if (!access(model, R_OK)) {
         if (!CHECK_OK(mfile_open(&t->file, model, &e), &e)) return NULL;
         bytes = mfile_find(t->file, "tokenizer.spm");
-        if (CHECK(bytes != NULL))
-            CHECK_OK(subword_open(&t->sw, bytes->data, bytes->bytes, &e), &e);
+        if (!CHECK(bytes != NULL)) return NULL;
+        t->bytes = bytes->data;
+        t->size = (size_t)bytes->bytes;
     }
+    if (t->bytes)
+        CHECK_OK(subword_open(&t->sw, t->bytes, t->size, &e), &e);
     return t->sw;
 }
 
