@@ -73,9 +73,13 @@ static bool put_piece(struct strbuf *out, const struct new_piece *p)
            strbuf_add(out, p->text, p->len) && strbuf_add(out, tail, 7);
 }
 
-/* Appends the specifications of the trainer and of the two normalizers. */
+/* Appends the specifications of the trainer and of the two normalizers. The
+ * original finds unknown pieces by their text too, in the vocabulary. */
 static bool copy_specs(struct rewriter *w)
 {
+    uint8_t by_text[12];
+    size_t n = put_varint(by_text, SUBWORD_FIELD_BY_TEXT << 3);
+
     struct proto_cursor c = { w->m.bytes, w->m.bytes + w->m.size };
     const uint8_t *begin = c.p;
     struct proto_field f;
@@ -85,7 +89,8 @@ static bool copy_specs(struct rewriter *w)
         if (f.wire == 2 && (f.number == 2 || f.number == 3 || f.number == 5))
             ok = strbuf_add(w->out, begin, (size_t)(c.p - begin));
     assert(!bad);               /* the model was opened */
-    return ok;
+    by_text[n++] = 1;
+    return ok && strbuf_add(w->out, by_text, n);
 }
 
 /* ---- pieces ---- */

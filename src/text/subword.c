@@ -127,7 +127,8 @@ struct emitter {
     size_t unit_end;            /* where the unit that contains the last byte
                                    of the previous piece ends, in nz->text */
     uint32_t covered_to;        /* end of the previous span */
-    bool after_unk;             /* the previous piece is unknown */
+    bool after_unk;             /* the previous piece is unknown, */
+    size_t unk_at;              /* and begins here in nz->text */
 };
 
 static bool space_at(const struct emitter *em, size_t at)
@@ -213,18 +214,43 @@ static int32_t id_of(const struct subword_model *m, const char *s, size_t len)
     return id;
 }
 
+/* The id of a run of unknown characters. */
+static int32_t id_of_unknown(const struct subword_model *m, const char *s,
+                             size_t len)
+{
+    int32_t id = m->unknown_by_text ? piece_trie_find(&m->text, s, len) : -1;
+
+    return id >= 0 && m->piece[id].type == PIECE_UNUSED ? id : m->unk;
+}
+
+/* Unknown characters that follow each other are one piece. */
+static bool emit_unknown(struct emitter *em, size_t at, size_t len,
+                         struct piece p)
+{
+    struct piece *last;
+    int32_t id;
+
+    if (!em->after_unk) em->unk_at = at;
+    id = id_of_unknown(em->m, em->nz->text + em->unk_at, at + len - em->unk_at);
+    if (!em->after_unk) return subword_push(em, id, p.begin, p.end);
+    assert(em->out->n > em->first);
+    last = &em->out->at[em->out->n - 1];
+    last->id = id;
+    last->end = p.end;
+    return true;
+}
+
 static bool subword_emit(struct emitter *em, size_t at, size_t len)
 {
     int32_t id = id_of(em->m, em->nz->text + at, len);
     struct piece p = subword_locate(em, at, at + len);
-    bool unk = id == em->m->unk, joins = unk && em->after_unk;
+    bool unk = id == em->m->unk, ok;
 
+    if (!unk) ok = subword_push(em, id, p.begin, p.end);
+    else if (em->m->byte_fallback) ok = push_bytes(em, at, len, p);
+    else ok = emit_unknown(em, at, len, p);
     em->after_unk = unk;
-    if (unk && em->m->byte_fallback) return push_bytes(em, at, len, p);
-    if (!joins) return subword_push(em, id, p.begin, p.end);
-    assert(em->out->n > em->first);
-    em->out->at[em->out->n - 1].end = p.end;
-    return true;
+    return ok;
 }
 
 static enum status subword_emit_all(const struct subword *sw,

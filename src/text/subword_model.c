@@ -145,6 +145,8 @@ static enum status read_specs(struct subword_model *m, struct err *e)
     bool bad = false, ok = true;
 
     while (ok && proto_next(&c, &f, &bad)) {
+        if (f.wire == 0 && f.number == SUBWORD_FIELD_BY_TEXT)
+            m->unknown_by_text = f.value != 0;
         if (f.wire != 2) continue;
         switch (f.number) {
         case 1: m->n++; break;

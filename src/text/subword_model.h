@@ -19,6 +19,10 @@
  * search is linear in the longest piece. */
 #define SUBWORD_PIECE_MAX 8000
 
+/* The field of a model that sets unknown_by_text. The format leaves the numbers
+ * from 200 on to others, and SentencePiece ignores them. */
+#define SUBWORD_FIELD_BY_TEXT 200
+
 /* The numbers are those of the file format. */
 enum subword_kind { KIND_UNIGRAM = 1, KIND_BPE = 2 };
 enum piece_type {
@@ -54,6 +58,9 @@ struct subword_model {
     enum subword_kind kind;
     bool byte_fallback;
     bool space_is_suffix;       /* treat_whitespace_as_suffix */
+    bool unknown_by_text;       /* an unknown piece whose text is that of an
+                                   unused piece has the id of the latter; not
+                                   in models of SentencePiece */
     const char *unk_text;       /* what an unknown piece decodes to */
     size_t unk_text_len;
     struct normalizer_spec norm, denorm;

@@ -246,6 +246,35 @@ TEST(pieces_of_a_bpe_vocabulary)
     strbuf_release(&r.model);
 }
 
+/* The original prints unknown characters as they are, and the project looks them
+ * up in its vocabulary. */
+TEST(unknown_characters_may_be_in_the_vocabulary)
+{
+    struct spm_rewrite r;
+    struct subword *sw;
+    struct err e;
+
+    /* 0 UNK, 1 space, 2 a, 3 x, 4 xyz, 5 abb, 6 <pad> */
+    CHECK_OK(rewrite_small(&r, 1, "UNK\n" SP "\na\nx\nxyz\nabb\n<pad>\n",
+                           &e), &e);
+    REQUIRE_OK(subword_open(&sw, r.model.data, r.model.len, &e), &e);
+    CHECK_STR(list_ids(sw, "x"), "1 3");
+    CHECK_STR(list_ids(sw, "axa"), "1 2 3 2");
+    CHECK_STR(list_ids(sw, "axya"), "1 2 0 2");
+    CHECK_STR(list_ids(sw, "axyz"), "1 2 4");
+    CHECK_STR(list_ids(sw, "xyzx"), "1 0");
+    CHECK_STR(list_ids(sw, "x x"), "1 3 1 3");
+    CHECK_STR(list_ids(sw, "<pad>"), "1 0 2 0");
+    CHECK_STR(print_id(sw, 4), "xyz");
+    subword_close(sw);
+    /* A model of SentencePiece does not say that; the field is the last one. */
+    r.model.data[r.model.len - 1] = 0;
+    REQUIRE_OK(subword_open(&sw, r.model.data, r.model.len, &e), &e);
+    CHECK_STR(list_ids(sw, "axyz"), "1 2 0");
+    subword_close(sw);
+    strbuf_release(&r.model);
+}
+
 TEST(the_unknown_piece_may_have_the_text_of_a_word)
 {
     struct spm_rewrite r;
