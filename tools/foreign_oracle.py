@@ -33,6 +33,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import unicodedata
 from types import SimpleNamespace
 
 sys.dont_write_bytecode = True
@@ -351,9 +352,45 @@ def own(files, languages):
                  c.get("source_prefix_ids", []), c["source_suffix_ids"])
 
 
+CLEANED = ["，,", "、,", '”"', '“"', "∶:", "：:", "？?", '《"', '》"', "）)",
+           "！!", "（(", "；;", '１"', '」"', '「"', "０0", "３3",
+           "２2", "５5", "６6", "９9", "７7", "８8", "４4", "～~", "’'", "━-",
+           "〈<", "〉>", "【[", "】]", "％%"]
+
+
+def clean(text):
+    """What preprocess.sh of OPUS-MT does before SentencePiece."""
+    for pair in CLEANED:
+        text = text.replace(pair[0], pair[1])
+    text = re.sub("[。．] *", ". ", text).replace("…", "...")
+    text = "".join(" " if unicodedata.category(c)[0] == "C" and c != "\n"
+                   else c for c in text)
+    return re.sub("  *", " ", text).strip(" ")
+
+
+class Cleaned:
+    """A tokenizer for cleaned texts."""
+
+    def __init__(self, text):
+        self.text, self.decode = text, text.decode
+
+    def encode(self, texts):
+        return self.text.encode([clean(t) for t in texts])
+
+
+def marian_vocabulary(files, path):
+    if path not in files:
+        path = os.path.basename(path)
+    if path.endswith(".spm"):
+        return spm_pieces(files.read(path))
+    if path.endswith("vocab"):
+        return files.lines(path)
+    return read_yaml_vocabulary(files.text(path))
+
+
 def marian(files, languages):
     decoder = read_yaml_settings(files.text("decoder.yml"))
-    arrays = read_npz(files.read(decoder["models"][0]))
+    arrays = read_npz(files.read(os.path.basename(decoder["models"][0])))
     text = arrays.pop("special:model.yml").tobytes().rstrip(b"\0").decode()
     s = read_yaml_settings(text)
     enc, dec = int(s["enc-depth"]), int(s["dec-depth"])
@@ -394,23 +431,36 @@ def marian(files, languages):
     t["source"] = arrays["Wemb" if "Wemb" in arrays else "encoder_Wemb"]
     t["target"] = arrays["Wemb" if "Wemb" in arrays else "decoder_Wemb"]
     t["output"] = arrays.get("decoder_ff_logit_out_Wt", t["target"])
+    if "decoder_ff_logit_out_W" in arrays:
+        t["output"] = arrays["decoder_ff_logit_out_W"].T
     if "decoder_ff_logit_out_b" in arrays:
         t["output_bias"] = arrays["decoder_ff_logit_out_b"][0]
+    v = [marian_vocabulary(files, n) for n in decoder["vocabs"]]
+    # Rows without a piece are left out.
+    for name, pieces in (("source", v[0]), ("target", v[1]), ("output", v[1]),
+                         ("output_bias", v[1])):
+        if name in t:
+            t[name] = t[name][:len(pieces)]
     d = int(s["dim-emb"])
     net = Network(t, settings(
         d=d, heads=int(s["transformer-heads"]), enc=enc, dec=dec,
         act=s["transformer-ffn-activation"], pre=pre, eps=1e-6,
         scale=math.sqrt(d), positions="halves", offset=0))
-    v = [files.lines(n) if n.endswith("vocab") else
-         read_yaml_vocabulary(files.text(n)) for n in decoder["vocabs"]]
     to_id = {p: i for i, p in enumerate(v[0])}
     target_id = {p: i for i, p in enumerate(v[1])}
-    if "source.spm" in files:
-        text = Spm(files.read("source.spm"), files.read("target.spm"), to_id,
-                   v[1], to_id["<unk>"])
-    else:
+    for ids in (to_id, target_id):      # lists of Nematus
+        if "</s>" not in ids:
+            ids["</s>"], ids["<unk>"] = ids.pop("eos"), ids.pop("UNK")
+    if "source.bpe" in files:
         text = Bpe(merges_of(files.lines("source.bpe")), to_id, v[1],
                    to_id["<unk>"])
+    else:
+        spm = [os.path.basename(n) if n.endswith(".spm") else side + ".spm"
+               for side, n in zip(("source", "target"), decoder["vocabs"])]
+        text = Spm(files.read(spm[0]), files.read(spm[1]), to_id, v[1],
+                   to_id["<unk>"])
+    if "preprocess.sh" in files and "s/“/" in files.text("preprocess.sh"):
+        text = Cleaned(text)
     prefix = [to_id[f">>{languages[1]}<<"]] if languages[1] else []
     barred = [target_id[f"<0x{i:02X}>"] for i in range(32)
               if f"<0x{i:02X}>" in target_id]

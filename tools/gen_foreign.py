@@ -27,11 +27,11 @@ sys.dont_write_bytecode = True
 
 import numpy as np
 
-from foreign_families import (random_net, write_ct2, write_fairseq, write_fsmt,
-                              write_hf_marian, write_m2m, write_marian_npz,
-                              write_own)
+from foreign_families import (marian_arrays, random_net, write_ct2,
+                              write_fairseq, write_fsmt, write_hf_marian,
+                              write_m2m, write_marian_npz, write_own)
 from foreign_languages import M2M100, NLLB200
-from foreign_write import (write_bytes, write_json, write_text,
+from foreign_write import (npz_bytes, write_bytes, write_json, write_text,
                            yaml_vocabulary, zip_folder)
 
 GERMAN = """
@@ -293,6 +293,89 @@ def marian_multi(tok, out, case):
     v[5:5] = [">>fra<<", ">>deu<<", ">>cmn_Hans<<"]
     net = random_net(7, v_src=len(v), bias=True, eos=0, act="swish")
     marian_folder(tok, out, net, "de-unigram", "en-unigram", v)
+
+
+def marian_multi_separate(tok, out, case):
+    """The tokens of languages are in the vocabulary of the source only."""
+    lists = [trained_vocabulary(tok, "de-unigram"),
+             trained_vocabulary(tok, "en-unigram")]
+    lists[0][4:4] = [">>fra<<", ">>deu<<"]
+    net = random_net(10, v_src=len(lists[0]), v_tgt=len(lists[1]), bias=True,
+                     one_table=False, eos=0, act="swish")
+    marian_folder(tok, out, net, "de-unigram", "en-unigram", None, lists)
+
+
+PREPROCESS = r"""#!/bin/bash
+sed -e 's/，/,/g' \
+    -e 's/。 */. /g' \
+    -e 's/”/"/g' \
+    -e 's/“/"/g' \
+    -e "s/’/\'/g" |
+perl -C -pe  's/(?!\n)\p{C}/ /g;' |
+sed 's/  */ /g;s/^ *//g;s/ *$//g' |
+spm_encode --model $2
+"""
+README = """# opus-2021-02-18.zip
+
+* dataset: opus
+* model: transformer-align
+* source language(s): deu
+* target language(s): eng
+* download: [opus-2021-02-18.zip](https://example.org/deu-eng/opus.zip)
+"""
+
+
+def marian_clean(tok, out, case):
+    """A package whose script cleans texts; the README names the languages."""
+    v = trained_vocabulary(tok, "de-unigram", "en-unigram")
+    v += ['"', "'"]
+    net = random_net(13, v_src=len(v), bias=True, eos=0)
+    marian_folder(tok, out, net, "de-unigram", "en-unigram", v)
+    write_text(os.path.join(out, "preprocess.sh"), PREPROCESS)
+    write_text(os.path.join(out, "README.md"), README)
+
+
+def marian_old(tok, out, case):
+    """A list of Nematus, a transposed output, paths of another machine, no
+    bias; half precision."""
+    v = ["eos", "UNK"] + joint_pieces(tok, "de-unigram", "en-unigram")
+    net = random_net(14, v_src=len(v), tied=False, eos=0)
+    marian_folder(tok, out, net, "de-unigram", "en-unigram", v)
+    arrays = marian_arrays(net)
+    w = arrays.pop("decoder_ff_logit_out_Wt")
+    arrays["decoder_ff_logit_out_W"] = np.ascontiguousarray(w.T)
+    arrays = {n: a.astype("f2") if a.dtype.kind == "f" else a
+              for n, a in arrays.items()}
+    write_bytes(os.path.join(out, "opus.npz"), npz_bytes(arrays, deflate=True))
+    write_text(os.path.join(out, "decoder.yml"), "\n".join([
+        "models:", "  - /scratch/models/opus.npz", "vocabs:",
+        *["  - /scratch/models/opus.vocab.yml"] * 2, "beam-size: 12",
+        "normalize: 0.6", "word-penalty: 0.2"]) + "\n")
+
+
+def marian_rows(tok, out, case):
+    """The tables have rows that no piece has."""
+    v = trained_vocabulary(tok, "de-unigram", "en-unigram")
+    net = random_net(15, v_src=len(v) + 3, bias=True, eos=0, heads=4)
+    marian_folder(tok, out, net, "de-unigram", "en-unigram", v)
+
+
+def marian_spm(tok, out, case):
+    """As Marian trains models itself: the vocabularies are SentencePiece
+    models, with bytes."""
+    net = random_net(16, v_src=len(tok.pieces("de-unigram")),
+                     v_tgt=len(tok.pieces("en-bytes")), one_table=False,
+                     bias=True, eos=2)
+    marian_folder(tok, out, net, "de-unigram", "en-bytes", ["x"])
+    for name in ("opus.vocab.yml", "LICENSE", "README.md", "preprocess.sh"):
+        os.remove(os.path.join(out, name))
+    for old, new in (("source", "vocab.de"), ("target", "vocab.en")):
+        os.rename(os.path.join(out, old + ".spm"),
+                  os.path.join(out, new + ".spm"))
+    write_text(os.path.join(out, "decoder.yml"),
+               "relative-paths: true\nmodels:\n  - opus.npz\nvocabs:\n"
+               "  - vocab.de.spm\n  - ./vocab.en.spm\nbeam-size: 4\n"
+               "normalize: 1\n")
 
 
 def marian_bpe(tok, out, case):
@@ -847,6 +930,13 @@ CASES = {
     "marian-pre": case("marian", marian_pre),
     "marian-layers": case("marian", marian_layers),
     "marian-multi": case("marian", marian_multi, to="deu"),
+    "marian-multi-separate": case("marian", marian_multi_separate, to="fra"),
+    "marian-clean": case("marian", marian_clean, texts=[
+        "„Ja“, “Ja” und Nein’s…", "Das１ist２warm。Ja！", "Die\u200bTür\u00adist",
+        "《Das》 Licht【ist】\uf0b7 grün％ ．Ja\ufeff"]),
+    "marian-old": case("marian", marian_old),
+    "marian-rows": case("marian", marian_rows),
+    "marian-spm": case("marian", marian_spm),
     "marian-bpe": case("marian", marian_bpe, texts=WORD_TEXTS,
                        options=["--source-lang", "de", "--target-lang", "en"]),
     "hf-marian-shared": case("hf-marian", hf_marian_shared),

@@ -38,6 +38,7 @@ struct family {
 
 /* The families, in the order in which they are tried. */
 #define FAMILY_LIST(F) \
+    F(marian) \
     F(argos) \
     F(ct2) \
     F(hf_marian) \

@@ -7,9 +7,11 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/invariant.h"
+#include "base/strbuf.h"
 
 void tensor_file_close(struct tensor_file *f)
 {
@@ -78,5 +80,34 @@ enum status tensor_file_scalar(struct tensor_file *f,
                        f->name, t->name);
     st = tensor_file_read(f, t, 0, 1, &v, e);
     if (!st) *out = v;
+    return st;
+}
+
+/* Append numbers that are bytes. false: out of memory. */
+static bool add_bytes(struct strbuf *out, const float *v, int64_t n)
+{
+    while (n && v[n - 1] == 0) n--;
+    if (!strbuf_reserve(out, (size_t)n)) return false;
+    for (int64_t i = 0; i < n; i++) strbuf_addc(out, (char)(int)v[i]);
+    return true;
+}
+
+enum status tensor_file_text(struct tensor_file *f,
+                             const struct file_tensor *t, size_t most,
+                             struct strbuf *out, struct err *e)
+{
+    int64_t n = file_tensor_cols(t);
+    enum status st;
+    float *v;
+
+    if ((t->type != ELEMENT_I8 && t->type != ELEMENT_U8) || t->n_dims > 2 ||
+        file_tensor_rows(t) != 1 || (uint64_t)n > most)
+        return err_set(e, ST_FORMAT, "%s: \"%.100s\" should be a text of at "
+                       "most %zu bytes", f->name, t->name, most);
+    v = malloc(((size_t)n + !n) * sizeof *v);
+    if (!v) return err_nomem(e, f->name);
+    st = tensor_file_read(f, t, 0, 1, v, e);
+    if (!st && !add_bytes(out, v, n)) st = err_nomem(e, f->name);
+    free(v);
     return st;
 }

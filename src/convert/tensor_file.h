@@ -81,4 +81,12 @@ enum status tensor_file_scalar(struct tensor_file *f,
                                const struct file_tensor *t, double *out,
                                struct err *e);
 
+/* Append the text in a vector of int8 or uint8, without NULs at its end. Fails
+ * with ST_FORMAT if it is another tensor or has more than `most` bytes. The
+ * text may be anything else than UTF-8. */
+struct strbuf;
+enum status tensor_file_text(struct tensor_file *f,
+                             const struct file_tensor *t, size_t most,
+                             struct strbuf *out, struct err *e);
+
 #endif

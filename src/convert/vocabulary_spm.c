@@ -6,6 +6,7 @@
 
 #include "base/invariant.h"
 #include "convert/family.h"
+#include "convert/opus_cleaning.h"
 #include "convert/spm_rewrite.h"
 
 #define FILE_MOST (1 << 28)     /* bytes */
@@ -46,10 +47,39 @@ static const char **list_control(size_t *n, const struct vocabulary *v,
     return list;
 }
 
+/* What a model is rewritten for. */
+struct rewrite_wish {
+    const struct vocabulary *v;
+    const char *unknown;
+    const char **control;
+    size_t n_control;
+    bool clean;
+};
+
+static enum status rewrite_bytes(struct spm_rewrite *r, struct str spm,
+                                 const struct rewrite_wish *w,
+                                 const char *name, struct err *e)
+{
+    struct strbuf cleaning;
+    struct err why;
+    enum status st = ST_OK;
+
+    strbuf_init(&cleaning, 0);
+    if (w->clean) {
+        st = opus_cleaning_add(&cleaning, spm.p, spm.n, &why);
+        if (st) err_set(e, st, "%s: %s", name, why.msg);
+        spm = strbuf_view(&cleaning);
+    }
+    if (!st)
+        st = spm_rewrite(r, spm.p, spm.n, w->v, w->unknown, w->control,
+                         w->n_control, name, e);
+    strbuf_release(&cleaning);
+    return st;
+}
+
 static enum status rewrite_file(struct spm_rewrite *r, struct file_set *s,
-                                const char *file, const struct vocabulary *v,
-                                const char *unknown, const char *const *control,
-                                size_t n_control, struct err *e)
+                                const char *file, const struct rewrite_wish *w,
+                                struct err *e)
 {
     struct strbuf name;
     size_t size;
@@ -59,12 +89,34 @@ static enum status rewrite_file(struct spm_rewrite *r, struct file_set *s,
     if (st) return st;
     strbuf_init(&name, 0);
     st = family_file_name(&name, s, file)
-             ? spm_rewrite(r, text, size, v, unknown, control, n_control,
-                           name.data, e)
+             ? rewrite_bytes(r, (struct str){ text, size }, w, name.data, e)
              : err_nomem(e, file);
     strbuf_release(&name);
     free(text);
     return st;
+}
+
+static enum status rewrite_wished(struct strbuf *out, struct plan_side *side,
+                                  struct file_set *s, const char *file,
+                                  struct rewrite_wish *w, struct err *e)
+{
+    struct spm_rewrite r = { 0 };
+    enum status st;
+
+    assert(!out->len);
+    if (!w->control) return err_nomem(e, file);
+    strbuf_init(&r.model, 0);
+    st = rewrite_file(&r, s, file, w, e);
+    free(w->control);
+    if (st) {
+        strbuf_release(&r.model);
+        return st;
+    }
+    strbuf_release(out);
+    *out = r.model;
+    *side = (struct plan_side){ .rows = vocabulary_size(w->v), .pieces = r.n,
+                                .unk = r.unk };
+    return ST_OK;
 }
 
 enum status vocabulary_spm(struct strbuf *out, struct plan_side *side,
@@ -73,23 +125,21 @@ enum status vocabulary_spm(struct strbuf *out, struct plan_side *side,
                            control_piece_fn *is_control, void *user,
                            struct err *e)
 {
-    struct spm_rewrite r = { 0 };
-    size_t n;
-    const char **control = list_control(&n, v, is_control, user);
-    enum status st;
+    struct rewrite_wish w = { .v = v, .unknown = unknown };
 
-    assert(!out->len);
-    if (!control) return err_nomem(e, file);
-    strbuf_init(&r.model, 0);
-    st = rewrite_file(&r, s, file, v, unknown, control, n, e);
-    free(control);
-    if (st) {
-        strbuf_release(&r.model);
-        return st;
-    }
-    strbuf_release(out);
-    *out = r.model;
-    *side = (struct plan_side){ .rows = vocabulary_size(v), .pieces = r.n,
-                                .unk = r.unk };
-    return ST_OK;
+    w.control = list_control(&w.n_control, v, is_control, user);
+    return rewrite_wished(out, side, s, file, &w, e);
+}
+
+enum status vocabulary_spm_clean(struct strbuf *out, struct plan_side *side,
+                                 struct file_set *s, const char *file,
+                                 const struct vocabulary *v,
+                                 const char *unknown,
+                                 control_piece_fn *is_control, void *user,
+                                 struct err *e)
+{
+    struct rewrite_wish w = { .v = v, .unknown = unknown, .clean = true };
+
+    w.control = list_control(&w.n_control, v, is_control, user);
+    return rewrite_wished(out, side, s, file, &w, e);
 }

@@ -24,6 +24,14 @@ enum status vocabulary_spm(struct strbuf *out, struct plan_side *side,
                            control_piece_fn *is_control, void *user,
                            struct err *e);
 
+/* The same for a tokenizer that cleans texts first (opus_cleaning.h). */
+enum status vocabulary_spm_clean(struct strbuf *out, struct plan_side *side,
+                                 struct file_set *s, const char *file,
+                                 const struct vocabulary *v,
+                                 const char *unknown,
+                                 control_piece_fn *is_control, void *user,
+                                 struct err *e);
+
 /* Read a vocabulary in a file of the set. */
 enum status vocabulary_of_file(struct vocabulary **out,
                                enum vocabulary_form form, struct file_set *s,

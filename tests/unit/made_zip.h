@@ -4,6 +4,7 @@
 #define MADE_ZIP_H
 
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -14,6 +15,7 @@ struct made_zip {
     struct strbuf out;          /* the archive, after made_zip_end() */
     struct strbuf directory;
     unsigned n;
+    uint32_t flushed;           /* bytes that are in a file already */
 };
 
 static inline void made_zip_number(struct strbuf *to, uint32_t value, int bytes)
@@ -40,7 +42,7 @@ static inline void made_zip_facts(struct strbuf *to, const char *name,
 static inline void made_zip_add(struct made_zip *z, const char *name,
                                 const void *bytes, size_t n)
 {
-    uint32_t at = (uint32_t)z->out.len;
+    uint32_t at = z->flushed + (uint32_t)z->out.len;
 
     made_zip_number(&z->out, 0x04034b50, 4);
     made_zip_facts(&z->out, name, bytes, n);
@@ -58,7 +60,7 @@ static inline void made_zip_add(struct made_zip *z, const char *name,
 
 static inline void made_zip_end(struct made_zip *z)
 {
-    uint32_t at = (uint32_t)z->out.len;
+    uint32_t at = z->flushed + (uint32_t)z->out.len;
 
     if (!strbuf_add(&z->out, z->directory.data, z->directory.len)) abort();
     made_zip_number(&z->out, 0x06054b50, 4);
@@ -70,11 +72,20 @@ static inline void made_zip_end(struct made_zip *z)
     made_zip_number(&z->out, 0, 2);
 }
 
+/* Write what is there to a file and forget it, so that a large archive needs
+ * little memory. */
+static inline void made_zip_flush(struct made_zip *z, FILE *f)
+{
+    if (fwrite(z->out.data, 1, z->out.len, f) != z->out.len) abort();
+    z->flushed += (uint32_t)z->out.len;
+    strbuf_reset(&z->out);
+}
+
 static inline void made_zip_init(struct made_zip *z)
 {
     strbuf_init(&z->out, 0);
     strbuf_init(&z->directory, 0);
-    z->n = 0;
+    z->n = z->flushed = 0;
 }
 
 static inline void made_zip_release(struct made_zip *z)

@@ -246,7 +246,7 @@ TEST(pieces_of_a_bpe_vocabulary)
     strbuf_release(&r.model);
 }
 
-/* The original prints unknown characters as they are, and the project looks them
+/* The original prints unknown characters as they are, and a project looks them
  * up in its vocabulary. */
 TEST(unknown_characters_may_be_in_the_vocabulary)
 {
