@@ -1,7 +1,7 @@
 /* yaml_config.c - turns the events of libyaml into a JSON object of jansson.
  *
  * The object has one level: values, and lists of values. What is deeper is
- * skipped with a counter, not with recursion, and becomes an empty object. */
+ * skipped with a counter, not with recursion, and an object stands for it. */
 #include "convert/yaml_config.h"
 
 #include <jansson.h>
@@ -157,7 +157,7 @@ static enum status skip_nested(struct yaml_reader *r)
 }
 
 /* Read the value whose first event is the current one: a scalar, or anything
- * else as an empty object. */
+ * else as an object, which is not empty so that it is never "off". */
 static enum status read_item(struct yaml_reader *r, json_t **out)
 {
     enum status st = ST_OK;
@@ -165,7 +165,7 @@ static enum status read_item(struct yaml_reader *r, json_t **out)
     if (r->event.type == YAML_SCALAR_EVENT) {
         *out = scalar_value(r);
     } else {
-        *out = json_object();
+        *out = json_pack("{sb}", "nested", 1);
         st = skip_nested(r);
     }
     return st || *out ? st : err_nomem(r->e, r->name);
