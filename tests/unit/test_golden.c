@@ -21,8 +21,8 @@
 #include "convert/convert.h"
 #include "nn/encoder.h"
 #include "nn/forced.h"
-#include "search/batch.h"
 #include "golden.h"
+#include "golden_beam.h"
 
 /* ---- layers ---------------------------------------------------------- */
 
@@ -211,103 +211,14 @@ TEST(forced_log_probabilities_are_the_references)
 
 /* ---- beam ------------------------------------------------------------ */
 
-static struct search_options golden_options(void)
-{
-    return (struct search_options){ .beam = 4, .nbest = 1, .lenpen = 0.6,
-        .max_len_a = 1.2, .max_len_b = 64, .early_stop = true };
-}
-
-static struct batch_limits golden_limits(const struct fixture *f,
-                                         const struct search_options *o)
-{
-    enum { LANES = 8, MAX_SOURCE = 251 };
-
-    return (struct batch_limits){ .lanes = LANES, .rows = LANES * o->beam,
-        .max_beam = o->beam, .max_source = MAX_SOURCE,
-        .max_len = search_max_len(o, f->backend->max_pos, MAX_SOURCE) };
-}
-
-struct tally { int n, same, scores; };
-
-static void check_job(const struct fixture *f, struct job *j, json_t *want,
-                      struct tally *t)
-{
-    int32_t ids[2048];
-    int n = ids_of(json_object_get(want, "out_ids"), ids);
-    const struct hypothesis *h = &j->hyps[0];
-
-    t->n++;
-    if (!CHECK(j->n_hyps == 1)) return;
-    if (h->n == n + 1 && h->ended &&
-        !memcmp(h->tokens, ids, (size_t)n * sizeof *ids)) {
-        t->same++;
-        if (f->exact) {
-            double s = json_real_value(json_object_get(want, "score"));
-            double lp = json_real_value(json_object_get(want, "logprob"));
-            CHECK_NEAR(h->score, s, 2e-3);
-            CHECK_NEAR(h->logprob, lp, 5e-3);
-        }
-    }
-}
-
-static void compare_beam(const struct comparison *c)
-{
-    struct search_options o = golden_options();
-    struct batch_limits limits;
-    struct fixture f;
-    struct batch *b;
-    struct job *done;
-    struct tally t = { 0, 0, 0 };
-    FILE *in = fopen(c->file, "r");
-    int limit = line_limit(2), taken = 0;
-    struct err e;
-    bool more = true;
-
-    REQUIRE(in != NULL);
-    REQUIRE(fixture_open(&f, c->model, c->exact));
-    limits = golden_limits(&f, &o);
-    REQUIRE_OK(batch_new(&b, f.backend, &limits, NULL, &e), &e);
-    while (more || batch_busy_lanes(b)) {
-        while (more && batch_count_idle_lanes(b)) {
-            json_t *line = taken++ < limit ? golden_line(in) : NULL;
-            int32_t src[2048];
-            int n;
-            struct job *j;
-
-            if (!line) { more = false; break; }
-            n = ids_of(json_object_get(line, "src_ids"), src);
-            src[n++] = f.w->cfg.eos_id;
-            REQUIRE_OK(job_new(&j, &o, f.backend->max_pos, src, n, NULL, 0,
-                               &e), &e);
-            j->sentence = (struct sentence *)(void *)line;
-            CHECK_OK(batch_add(b, &j, 1, &e), &e);
-        }
-        REQUIRE_OK(batch_step(b, &done, &e), &e);
-        for (struct job *j = done, *next; j; j = next) {
-            json_t *line = (json_t *)(void *)j->sentence;
-
-            next = j->next;
-            check_job(&f, j, line, &t);
-            json_decref(line);
-            job_free(j);
-        }
-    }
-    printf("     beam (%s): %d of %d identical\n", c->what, t.same, t.n);
-    CHECK(t.n >= (limit < 20 ? limit : 20));
-    /* Measured: f32 60 of 60 and 30 of 30, int8 26 of 30 (avx512). */
-    CHECK(t.same * 100 >= t.n * (f.exact ? 99 : 60));
-    batch_free(b);
-    fclose(in);
-    fixture_close(&f);
-}
-
 TEST(beam_outputs_are_the_references)
 {
     static struct comparison c[MOST_COMPARISONS];
     int n = list_comparisons(c, "beam.jsonl");
 
     if (!n) SKIP("needs " SHIPPED_MODEL);
-    for (int i = 0; i < n; i++) compare_beam(&c[i]);
+    /* Measured: f32 60 of 60 and 30 of 30, int8 26 of 30 (avx512). */
+    for (int i = 0; i < n; i++) golden_beam(&c[i], c[i].exact ? 99 : 60);
 }
 
 /* ---- lines of text --------------------------------------------------- */
