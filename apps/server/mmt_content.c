@@ -137,7 +137,7 @@ static bool share_with(struct call *c, struct correction *x,
 void mmt_content_share(struct call *c)
 {
     struct correction x;
-    int64_t first;
+    int64_t first = 0;
     json_t *ids;
 
     if (!mmt_may_store(c) || !read_correction(c, &x)) return;

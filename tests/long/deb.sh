@@ -49,6 +49,7 @@ unit=$bare/lib/systemd/system/skmt.service
 read -ra command <<< "$(sed -n 's/^ExecStart=//p' "$unit")"
 mkdir -p "$bare/var/lib/skmt" && chown 65534:65534 "$bare/var/lib/skmt"
 # Port 8080 may be in use on this machine, which shares its network.
+: > "$bare/serve.log"
 chroot --userspec=65534:65534 "$bare" env -i PATH=/usr/bin:/bin \
     SKMT_SERVE_LISTEN=127.0.0.1:0 "${command[@]}" 2> "$bare/serve.log" &
 server=$!
