@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "../unit/bytes_stream.h"
+#include "../memory_stream.h"
 #include "../unit/made_zip.h"
 #include "convert/npz_file.h"
 
@@ -40,7 +40,7 @@ static void try_npz(const void *bytes, size_t size)
     struct tensor_file *f;
     struct err e = { 0 };
 
-    if (npz_file_open(&f, bytes_stream_new(bytes, size), &e)) {
+    if (npz_file_open(&f, memory_stream_new(bytes, size), &e)) {
         must(!f && e.msg[0]);
         return;
     }

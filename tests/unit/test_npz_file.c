@@ -1,8 +1,8 @@
 /* test_npz_file.c - reads arrays that numpy wrote, and refuses damaged ones. */
 #include "test.h"
 
+#include "../memory_stream.h"
 #include "base/file.h"
-#include "bytes_stream.h"
 #include "convert/npz_file.h"
 #include "made_zip.h"
 
@@ -154,7 +154,7 @@ static enum status open_npy(const void *npy, size_t n, struct err *e)
     made_zip_init(&z);
     made_zip_add(&z, "a.npy", npy, n);
     made_zip_end(&z);
-    st = npz_file_open(&f, bytes_stream_new(z.out.data, z.out.len), e);
+    st = npz_file_open(&f, memory_stream_new(z.out.data, z.out.len), e);
     CHECK((f == NULL) == (st != ST_OK));
     tensor_file_close(f);
     made_zip_release(&z);
@@ -236,7 +236,7 @@ TEST(damaged_headers)
         struct err e;
 
         CHECK_INT(open_header(1, bad[i].header, 24, &e), ST_FORMAT);
-        if (!strstr(e.msg, bad[i].want) || !strstr(e.msg, "f: array \"a\""))
+        if (!strstr(e.msg, bad[i].want) || !strstr(e.msg, "memory: array \"a\""))
             test_fail(__FILE__, __LINE__, "%s: %s", bad[i].header, e.msg);
     }
 }
@@ -265,7 +265,7 @@ TEST(other_archives_than_npz)
 
     made_zip_init(&z);
     made_zip_end(&z);
-    CHECK_INT(npz_file_open(&f, bytes_stream_new(z.out.data, z.out.len), &e),
+    CHECK_INT(npz_file_open(&f, memory_stream_new(z.out.data, z.out.len), &e),
               ST_FORMAT);
     CHECK(f == NULL && e.msg[0]);
     made_zip_release(&z);
@@ -273,7 +273,7 @@ TEST(other_archives_than_npz)
     made_zip_init(&z);
     made_zip_add(&z, "README.md", "hello", 5);
     made_zip_end(&z);
-    CHECK_INT(npz_file_open(&f, bytes_stream_new(z.out.data, z.out.len), &e),
+    CHECK_INT(npz_file_open(&f, memory_stream_new(z.out.data, z.out.len), &e),
               ST_FORMAT);
     CHECK(strstr(e.msg, "\"README.md\""));
     made_zip_release(&z);
@@ -284,7 +284,7 @@ static enum status read_all_arrays(const char *bytes, size_t n, struct err *e)
 {
     static float v[70000];
     struct tensor_file *f;
-    enum status st = npz_file_open(&f, bytes_stream_new(bytes, n), e);
+    enum status st = npz_file_open(&f, memory_stream_new(bytes, n), e);
 
     for (int i = 0; !st && i < f->n; i++) {
         const struct file_tensor *t = &f->at[i];
