@@ -300,6 +300,7 @@ static enum status read_alias(struct ct2_file *f, const struct ct2_name *names,
         f->base.at[i] = f->base.at[base];
         f->base.at[i].name = name;
         f->base.at[i].index = i;
+        f->base.at[i].alias = true;
         f->items[i] = f->items[base];
     }
     free(of);

@@ -114,12 +114,14 @@ static bool put_weights(const struct model_plan *p, struct strbuf *out)
     const struct file_tensor *t;
     enum element most = ELEMENT_F32;
     char value[120];
-    int n;
+    int n = 0;
 
-    for (n = 0; (t = checkpoint_at(p->tensors, n, NULL)); n++) {
+    for (int i = 0; (t = checkpoint_at(p->tensors, i, NULL)); i++) {
         uint64_t size = (uint64_t)file_tensor_rows(t) *
                         (uint64_t)file_tensor_cols(t);
 
+        if (t->alias) continue;
+        n++;
         count[t->type] += size;
         bytes += size * element_bytes(t->type);
         if (count[t->type] > count[most]) most = t->type;

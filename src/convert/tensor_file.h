@@ -36,6 +36,7 @@ struct file_tensor {
     int64_t shape[FILE_TENSOR_DIMS];    /* missing ones are 1 */
     bool used;                  /* for the caller */
     int index;                  /* for the reader: its number, from 0 */
+    bool alias;                 /* another name of a tensor of the file */
 };
 
 struct tensor_file;

@@ -259,6 +259,8 @@ TEST(knows_aliases_and_texts)
     CHECK(ct2_file_alias(f, tensor_file_find(f, "other")) ==
           tensor_file_find(f, "n"));
     CHECK(!ct2_file_alias(f, tensor_file_find(f, "n")));
+    CHECK(tensor_file_find(f, "other")->alias);
+    CHECK(!tensor_file_find(f, "n")->alias);
     check_number(f, "other", 8);
     strbuf_init(&text, 0);
     CHECK_OK(ct2_file_text(f, tensor_file_find(f, "unk_token"), &text, &e),

@@ -181,6 +181,10 @@ TEST(plans_a_folder)
     CHECK_INT(p->cfg.suffix_id, 3);
     CHECK_INT(p->cfg.prefix_id, -1);
     CHECK_STR(p->cfg.family, "ctranslate2");
+    /* A table, 12 and 20 tensors in the layers, 4 in the last norms and 2
+     * scalars. Aliases do not count. */
+    CHECK(strstr(p->report.data, "weights     39 tensors, mostly f32, 0.0 MB")
+          != NULL);
     CHECK_INT(p->target_tokenizer.len, 0);
     plan_end(p);
     scratch_remove(&f.at);
