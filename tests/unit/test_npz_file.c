@@ -236,7 +236,8 @@ TEST(damaged_headers)
         struct err e;
 
         CHECK_INT(open_header(1, bad[i].header, 24, &e), ST_FORMAT);
-        if (!strstr(e.msg, bad[i].want) || !strstr(e.msg, "memory: array \"a\""))
+        if (!strstr(e.msg, bad[i].want) ||
+            !strstr(e.msg, "memory: array \"a\""))
             test_fail(__FILE__, __LINE__, "%s: %s", bad[i].header, e.msg);
     }
 }
