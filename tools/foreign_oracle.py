@@ -41,9 +41,9 @@ sys.dont_write_bytecode = True
 import numpy as np
 
 from foreign_languages import M2M100, NLLB200
-from foreign_read import (Ct2, Files, arrays_of, read_hf_weights, read_npz,
-                          read_safetensors, read_torch, read_yaml_settings,
-                          read_yaml_vocabulary)
+from foreign_read import (Ct2, Files, arrays_of, read_hf_weights,
+                          read_marian_bin, read_npz, read_safetensors,
+                          read_torch, read_yaml_settings, read_yaml_vocabulary)
 
 # ---- arithmetic ----------------------------------------------------------------
 
@@ -390,7 +390,9 @@ def marian_vocabulary(files, path):
 
 def marian(files, languages):
     decoder = read_yaml_settings(files.text("decoder.yml"))
-    arrays = read_npz(files.read(os.path.basename(decoder["models"][0])))
+    weights = files.read(os.path.basename(decoder["models"][0]))
+    arrays = read_npz(weights) if weights[:2] == b"PK" \
+        else read_marian_bin(weights)
     text = arrays.pop("special:model.yml").tobytes().rstrip(b"\0").decode()
     s = read_yaml_settings(text)
     enc, dec = int(s["enc-depth"]), int(s["dec-depth"])

@@ -66,6 +66,37 @@ def read_npz(data):
     return dict(np.load(io.BytesIO(data)))
 
 
+def read_marian_bin(data):
+    """The tensors of a .bin file of Marian."""
+    version, n = struct.unpack_from("<QQ", data)
+    assert version == 1
+    heads = [struct.unpack_from("<4Q", data, 16 + 32 * i) for i in range(n)]
+    at = 16 + 32 * n
+    names, shapes, out = [], [], {}
+    for length, *_ in heads:
+        names.append(data[at:at + length - 1].decode())
+        at += length
+    for _, _, dims, _ in heads:
+        shapes.append(struct.unpack_from(f"<{dims}i", data, at))
+        at += 4 * dims
+    at += 8 + struct.unpack_from("<Q", data, at)[0]
+    for name, shape, (_, kind, _, size) in zip(names, shapes, heads):
+        count = int(np.prod(shape))
+        raw = data[at:at + size]
+        at += size
+        if kind in (0x4101, 0x4102):
+            a = np.frombuffer(raw, {1: "i1", 2: "<i2"}[kind & 15], count)
+            m = np.frombuffer(raw, "<f4", 1, a.nbytes)[0]
+            a = a.astype(np.float64) / m
+            out[name] = a.reshape(shape) if "Wemb" in name else \
+                a.reshape(shape[::-1]).T
+        else:
+            a = np.frombuffer(raw, {0x404: "<f4", 0x402: "<f2",
+                                    0x101: "i1"}[kind], count)
+            out[name] = a.reshape(shape)
+    return out
+
+
 def bf16(words):
     return (np.asarray(words, "<u4") << 16).view("<f4")
 

@@ -113,6 +113,32 @@ def npz_bytes(arrays, **options):
                       for name, a in arrays.items()], **options)
 
 
+# ---- .bin of Marian --------------------------------------------------------
+
+def marian_bin_bytes(arrays, intgemm=None):
+    """intgemm: 8 or 16, to store matrices as integers with a factor each.
+    These are transposed, except tables of embeddings."""
+    heads, names, shapes, bodies = b"", b"", b"", b""
+    for name, a in arrays.items():
+        raw = np.ascontiguousarray(a).tobytes()
+        kind = {"float32": 0x404, "float16": 0x402, "int8": 0x101}[a.dtype.name]
+        if intgemm and a.ndim == 2 and a.shape[0] > 1:
+            most = 127 if intgemm == 8 else 32767
+            m = np.float32(most / np.abs(a).max())
+            q = np.rint(a * m).astype(f"<i{intgemm // 8}")
+            raw = np.ascontiguousarray(q if "Wemb" in name else q.T).tobytes()
+            raw += np.array([m], "<f4").tobytes()
+            kind = 0x4100 + intgemm // 8
+        raw += b"\0" * (-len(raw) % 256)
+        heads += struct.pack("<4Q", len(name) + 1, kind, a.ndim, len(raw))
+        names += name.encode() + b"\0"
+        shapes += struct.pack(f"<{a.ndim}i", *a.shape)
+        bodies += raw
+    out = struct.pack("<QQ", 1, len(arrays)) + heads + names + shapes
+    pad = 256 - (len(out) + 8) % 256
+    return out + struct.pack("<Q", pad) + b"\0" * pad + bodies
+
+
 # ---- safetensors -----------------------------------------------------------
 
 def bf16_words(array):

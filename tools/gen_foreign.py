@@ -31,8 +31,8 @@ from foreign_families import (marian_arrays, random_net, write_ct2,
                               write_fairseq, write_fsmt, write_hf_marian,
                               write_m2m, write_marian_npz, write_own)
 from foreign_languages import M2M100, NLLB200
-from foreign_write import (npz_bytes, write_bytes, write_json, write_text,
-                           yaml_vocabulary, zip_folder)
+from foreign_write import (marian_bin_bytes, npz_bytes, write_bytes,
+                           write_json, write_text, yaml_vocabulary, zip_folder)
 
 GERMAN = """
 Das Gerät ist warm.
@@ -376,6 +376,22 @@ def marian_spm(tok, out, case):
                "relative-paths: true\nmodels:\n  - opus.npz\nvocabs:\n"
                "  - vocab.de.spm\n  - ./vocab.en.spm\nbeam-size: 4\n"
                "normalize: 1\n")
+
+
+def marian_bin(intgemm, seed):
+    """Weights as marian-conv writes them."""
+    def make(tok, out, case):
+        v = trained_vocabulary(tok, "de-unigram", "en-unigram")
+        net = random_net(seed, v_src=len(v), bias=True, eos=0, act="swish",
+                         tied=bool(intgemm))
+        marian_folder(tok, out, net, "de-unigram", "en-unigram", v,
+                      name="model.bin")
+        arrays = marian_arrays(net)
+        if intgemm:
+            arrays["encoder_l1_self_Wq_QuantMultA"] = np.ones((1, 1), "f4")
+        write_bytes(os.path.join(out, "model.bin"),
+                    marian_bin_bytes(arrays, intgemm))
+    return make
 
 
 def marian_bpe(tok, out, case):
@@ -937,6 +953,9 @@ CASES = {
     "marian-old": case("marian", marian_old),
     "marian-rows": case("marian", marian_rows),
     "marian-spm": case("marian", marian_spm),
+    "marian-bin": case("marian", marian_bin(None, 17)),
+    "marian-intgemm8": case("marian", marian_bin(8, 18)),
+    "marian-intgemm16": case("marian", marian_bin(16, 19)),
     "marian-bpe": case("marian", marian_bpe, texts=WORD_TEXTS,
                        options=["--source-lang", "de", "--target-lang", "en"]),
     "hf-marian-shared": case("hf-marian", hf_marian_shared),

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/invariant.h"
+#include "base/load_le.h"
 #include "convert/file_set.h"
 #include "convert/stream_elements.h"
 
@@ -210,8 +211,7 @@ static enum status find_npy_header(const struct npz_file *z, const char *array,
                        "the .npy format; 1 to 3 are known", z->base.name,
                        array, b[6]);
     *at = b[6] == 1 ? 10 : 12;
-    *n = (uint64_t)b[8] | (uint64_t)b[9] << 8;
-    if (b[6] > 1) *n |= (uint64_t)b[10] << 16 | (uint64_t)b[11] << 24;
+    *n = b[6] == 1 ? load_u16(b + 8) : load_u32(b + 8);
     if (*n > NPY_HEADER_MOST || *n > file_stream_size(in) - *at)
         return bad_npy(z, array, "has a header that is too long", e);
     return ST_OK;

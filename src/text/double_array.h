@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/load_le.h"
 #include "base/strbuf.h"
 
 struct double_array {
@@ -28,10 +29,7 @@ struct double_array {
 
 static inline uint32_t double_array_unit(const struct double_array *a, size_t i)
 {
-    const uint8_t *p = a->units + 4 * i;
-
-    return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 |
-           (uint32_t)p[3] << 24;
+    return load_u32(a->units + 4 * i);
 }
 
 static inline size_t double_array_distance(uint32_t unit)

@@ -12,12 +12,6 @@
 #include "base/mem.h"
 #include "text/utf8.h"
 
-/* The size of the trie at the beginning of a map. */
-static uint32_t trie_bytes(const uint8_t *map)
-{
-    return double_array_unit(&(struct double_array){ map, 1 }, 0);
-}
-
 enum status normalizer_init(struct normalizer *nz,
                             const struct normalizer_spec *spec, struct err *e)
 {
@@ -27,7 +21,7 @@ enum status normalizer_init(struct normalizer *nz,
     nz->spec = *spec;
     if (spec->map_len == 0) return ST_OK;
     if (spec->map_len <= 4) goto bad;
-    trie = trie_bytes(spec->map);
+    trie = load_u32(spec->map);
     if (trie < 4 || trie >= spec->map_len - 4) goto bad;
     nz->rules = (struct double_array){ spec->map + 4, trie / 4 };
     nz->into = (const char *)spec->map + 4 + trie;

@@ -16,6 +16,13 @@ search and the ids of texts are those of an implementation in numpy.
   marian-rows: the same
   marian-spm: the same
 
+The same with weights as marian-conv writes them.
+
+  $ /usr/bin/python3 "$TOP/tools/check_foreign.py" marian-bin marian-intgemm8 marian-intgemm16
+  marian-bin: the same
+  marian-intgemm8: the same
+  marian-intgemm16: the same
+
 It says what it found.
 
   $ /usr/bin/python3 "$TOP/tools/gen_foreign.py" . marian-clean marian-old marian-rows > /dev/null

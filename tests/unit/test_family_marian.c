@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "convert/convert.h"
 #include "convert/family.h"
+#include "made_bin.h"
 #include "made_marian.h"
 #include "made_spm.h"
 #include "model/weights.h"
@@ -391,6 +392,51 @@ TEST(weights_alone_are_not_enough)
     CHECK(strstr(e.msg, "only the weights of a Marian model") != NULL);
     file_set_close(set);
     scratch_remove(&s);
+}
+
+/* Write a .bin file with settings and one tensor. */
+static void write_bin(const struct scratch *s, const char *name,
+                      const char *settings)
+{
+    const float factor = 1;
+    struct made_bin items[] = {
+        { "none_QuantMultA", BIN_F32, 1, { 1 }, &factor, 4 },
+        { "special:model.yml", BIN_I8, 1, { (int)strlen(settings) }, settings,
+          strlen(settings) },
+    };
+    FILE *f = fopen(scratch_path(s, name), "wb");
+    struct strbuf file;
+
+    strbuf_init(&file, 0);
+    made_bin_write(&file, 1, items, COUNT(items));
+    if (CHECK(f != NULL)) {
+        fwrite(file.data, 1, file.len, f);
+        fclose(f);
+    }
+    strbuf_release(&file);
+}
+
+/* They are recognized by their weights and have no decoder.yml. */
+TEST(small_models_of_firefox_are_refused)
+{
+    static const char *const cases[][2] = {
+        { "type: transformer\ntransformer-decoder-autoreg: rnn\n"
+          "dec-cell: ssru\n",
+          "model.deen.intgemm.alphas.bin: special:model.yml: the decoder is a "
+          "recurrent network (\"transformer-decoder-autoreg\" is \"rnn\"), as "
+          "in the small models of Firefox and Bergamot" },
+        { "type: transformer\n", "there is no decoder.yml" },
+    };
+
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct scratch s;
+
+        REQUIRE(scratch_make_small(&s));
+        write_bin(&s, "model.deen.intgemm.alphas.bin", cases[i][0]);
+        write_spm(&s, "vocab.deen.spm");
+        scratch_write(&s, "lex.50.50.deen.s2t.bin", "x");
+        expect_refusal(&s, cases[i][1]);
+    }
 }
 
 /* Cut the file of the weights at many places. */

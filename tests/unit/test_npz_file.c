@@ -266,16 +266,16 @@ TEST(other_archives_than_npz)
 
     made_zip_init(&z);
     made_zip_end(&z);
-    CHECK_INT(npz_file_open(&f, memory_stream_new(z.out.data, z.out.len), &e),
-              ST_FORMAT);
+    CHECK_INT(npz_file_open(&f, memory_stream_new(z.out.data, z.out.len),
+                            &e), ST_FORMAT);
     CHECK(f == NULL && e.msg[0]);
     made_zip_release(&z);
 
     made_zip_init(&z);
     made_zip_add(&z, "README.md", "hello", 5);
     made_zip_end(&z);
-    CHECK_INT(npz_file_open(&f, memory_stream_new(z.out.data, z.out.len), &e),
-              ST_FORMAT);
+    CHECK_INT(npz_file_open(&f, memory_stream_new(z.out.data, z.out.len),
+                            &e), ST_FORMAT);
     CHECK(strstr(e.msg, "\"README.md\""));
     made_zip_release(&z);
 }
