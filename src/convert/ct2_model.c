@@ -15,6 +15,7 @@
 #include "convert/ct2_file.h"
 #include "convert/ct2_settings.h"
 #include "convert/ct2_texts.h"
+#include "convert/hf_config.h"
 #include "convert/position_table.h"
 #include "convert/same_tensor.h"
 
@@ -384,10 +385,24 @@ static enum status check_vocabularies(struct model_plan *p,
     return st;
 }
 
-/* SMaLL-100 is M2M-100 with 12 and 3 layers. */
-static bool is_small100(const struct config *c)
+/* SMaLL-100 is M2M-100 with 12 and 3 layers. The settings of the tokenizer of
+ * the original model, which some folders have, name it. */
+static enum status find_small100(bool *out, const struct config *c,
+                                 struct file_set *s, struct err *e)
 {
-    return c->decoder_layers < c->encoder_layers;
+    struct json_config *j;
+    const char *class;
+    enum status st = hf_config_open_tokenizer(&j, s, e);
+
+    *out = c->decoder_layers < c->encoder_layers;
+    if (st || !j) return st;
+    class = json_config_string(j, "tokenizer_class", "");
+    if (*class) *out = !strncmp(class, "SMALL100", 8);
+    /* NLLB-200 with the token of the source language at its end. */
+    json_config_must_be(j, "legacy_behaviour", false);
+    st = json_config_check(j, e);
+    json_config_close(j);
+    return st;
 }
 
 static enum status plan_texts(struct model_plan *p, const struct ct2_model *m,
@@ -398,11 +413,12 @@ static enum status plan_texts(struct model_plan *p, const struct ct2_model *m,
     struct ct2_texts t = {
         .vocabularies = &v, .settings = settings,
         .tokenizers = m->tokenizers, .target_prefix = m->target_prefix,
-        .small100 = is_small100(&p->cfg), .options = m->options,
+        .options = m->options,
     };
     enum status st = ct2_vocabularies_read(&v, m->files, m->folder,
                                            settings->unk.data, e);
 
+    if (!st) st = find_small100(&t.small100, &p->cfg, m->files, e);
     if (!st) st = check_vocabularies(p, &v, e);
     if (!st) st = ct2_texts_plan(p, &t, e);
     ct2_vocabularies_release(&v);

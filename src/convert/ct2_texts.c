@@ -3,16 +3,13 @@
 #include "convert/ct2_texts.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/invariant.h"
-#include "base/mem.h"
 #include "convert/plan_languages.h"
 #include "convert/plan_rows.h"
-#include "convert/spm_rewrite.h"
+#include "convert/vocabulary_spm.h"
 
-#define VOCABULARY_BYTES (1 << 28)
 #define NAME_SIZE 300
 
 /* ---- vocabularies ---- */
@@ -22,20 +19,10 @@ static enum status read_vocabulary(struct vocabulary **out,
                                    enum vocabulary_form form, const char *unk,
                                    struct err *e)
 {
-    struct strbuf whole;
-    size_t size;
-    char *text;
-    enum status st = file_set_read(s, name, VOCABULARY_BYTES, &text, &size, e);
+    enum status st = vocabulary_of_file(out, form, s, name, e);
 
-    if (st) return st;
-    strbuf_init(&whole, 0);
-    if (!family_file_name(&whole, s, name)) st = err_nomem(e, name);
-    if (!st) st = vocabulary_read(out, form, text, size, whole.data, e);
-    if (!st && vocabulary_find(*out, unk) < 0)
-        st = vocabulary_append(*out, unk, e);
-    strbuf_release(&whole);
-    free(text);
-    return st;
+    if (st || vocabulary_find(*out, unk) >= 0) return st;
+    return vocabulary_append(*out, unk, e);
 }
 
 /* *out stays NULL if there is no such vocabulary. */
@@ -102,117 +89,59 @@ static bool is_filler(const char *piece)
            strspn(piece + n, "0123456789") == strlen(piece + n);
 }
 
-/* Whether a piece is a token that no text contains. */
-static bool is_special(const struct ct2_texts *t, enum language_marks marks,
-                       const char *piece)
+/* What tells the tokens of a model from pieces of text. */
+struct special_test {
+    const struct ct2_texts *t;
+    enum language_marks marks;
+};
+
+static bool is_special(void *user, const char *piece)
 {
-    const struct ct2_settings *c = t->settings;
+    const struct special_test *test = user;
+    const struct ct2_settings *c = test->t->settings;
+    const char *prefix = test->t->target_prefix;
     char code[sizeof ((struct config *)0)->source_lang];
 
     for (size_t i = 0; i < sizeof specials / sizeof *specials; i++)
         if (!strcmp(piece, specials[i])) return true;
     return !strcmp(piece, c->bos.data) || !strcmp(piece, c->eos.data) ||
            !strcmp(piece, c->start.data) ||
-           (t->target_prefix[0] && !strcmp(piece, t->target_prefix)) ||
-           is_filler(piece) ||
-           plan_language_code(marks, piece, code, sizeof code);
-}
-
-/* The special pieces of a vocabulary but for `unk`. */
-struct special_list {
-    const char **piece;         /* [n] */
-    int32_t *id;                /* [n] */
-    size_t n, cap_pieces, cap_ids;
-};
-
-static bool list_specials(struct special_list *l, const struct ct2_texts *t,
-                          enum language_marks marks, const struct vocabulary *v)
-{
-    for (int32_t id = 0; id < vocabulary_size(v); id++) {
-        const char *piece = vocabulary_piece(v, id);
-
-        if (!is_special(t, marks, piece) ||
-            !strcmp(piece, t->settings->unk.data))
-            continue;
-        if (!mem_grow(&l->piece, &l->cap_pieces, l->n + 1,
-                      sizeof *l->piece) ||
-            !mem_grow(&l->id, &l->cap_ids, l->n + 1, sizeof *l->id))
-            return false;
-        l->piece[l->n] = piece;
-        l->id[l->n++] = id;
-    }
-    return true;
-}
-
-static void release_specials(struct special_list *l)
-{
-    free(l->piece);
-    free(l->id);
+           (prefix[0] && !strcmp(piece, prefix)) || is_filler(piece) ||
+           plan_language_code(test->marks, piece, code, sizeof code);
 }
 
 /* ---- tokenizers ---- */
 
-/* One side of the model. */
-struct ct2_side {
-    const struct vocabulary *v;
-    const struct tokenizer_file *file;
-    struct strbuf *out;         /* of the plan */
-    struct plan_side rows;      /* result */
-};
-
-static enum status make_spm(struct ct2_side *side, const struct ct2_texts *t,
-                            const struct special_list *l, struct err *e)
+static enum status make_tokenizer(struct strbuf *out, struct plan_side *side,
+                                  struct special_test *test,
+                                  const struct tokenizer_file *file,
+                                  const struct vocabulary *v, struct err *e)
 {
-    struct spm_rewrite r = { .n = 0 };
-    enum status st;
-
-    strbuf_init(&r.model, 0);
-    st = spm_rewrite(&r, side->file->bytes, side->file->size, side->v,
-                     t->settings->unk.data, l->piece, l->n, side->file->name,
-                     e);
-    if (!st && !strbuf_add(side->out, r.model.data, r.model.len))
-        st = err_nomem(e, "tokenizer");
-    strbuf_release(&r.model);
-    side->rows = (struct plan_side){ vocabulary_size(side->v), r.n, r.unk };
-    return st;
-}
-
-static enum status make_tokenizer(struct ct2_side *side,
-                                  const struct ct2_texts *t,
-                                  enum language_marks marks, struct err *e)
-{
-    struct special_list l = { 0 };
-    enum status st;
-
-    if (!list_specials(&l, t, marks, side->v))
-        st = err_nomem(e, "tokenizer");
-    else
-        st = make_spm(side, t, &l, e);
-    release_specials(&l);
-    return st;
+    return vocabulary_spm_bytes(out, side,
+                                (struct str){ file->bytes, file->size },
+                                file->name, v, test->t->settings->unk.data,
+                                is_special, test, e);
 }
 
 /* The two sides have one tokenizer if all that it is made of is the same. */
 static enum status make_tokenizers(struct model_plan *p,
-                                   const struct ct2_texts *t,
-                                   enum language_marks marks, struct err *e)
+                                   struct special_test *test, struct err *e)
 {
+    const struct ct2_texts *t = test->t;
     const struct ct2_vocabularies *v = t->vocabularies;
-    const struct tokenizer_files *files = t->tokenizers;
-    struct ct2_side source = {
-        .v = v->source, .file = &files->source, .out = &p->source_tokenizer,
-    };
-    struct ct2_side target = {
-        .v = v->target,
-        .file = files->target.bytes ? &files->target : &files->source,
-        .out = &p->target_tokenizer,
-    };
-    bool one = v->source == v->target && source.file == target.file;
-    enum status st = make_tokenizer(&source, t, marks, e);
+    const struct tokenizer_file *source = &t->tokenizers->source;
+    const struct tokenizer_file *target = t->tokenizers->target.bytes
+                                              ? &t->tokenizers->target : source;
+    bool one = v->source == v->target && source == target;
+    struct plan_side sides[2];
+    enum status st = make_tokenizer(&p->source_tokenizer, &sides[0], test,
+                                    source, v->source, e);
 
-    if (!st && !one) st = make_tokenizer(&target, t, marks, e);
+    if (!st && !one)
+        st = make_tokenizer(&p->target_tokenizer, &sides[1], test, target,
+                            v->target, e);
     if (st) return st;
-    return plan_rows(p, &source.rows, one ? NULL : &target.rows,
+    return plan_rows(p, &sides[0], one ? NULL : &sides[1],
                      t->settings->zero_start, e);
 }
 
@@ -264,38 +193,53 @@ static enum status set_target_tokens(struct model_plan *p,
 }
 
 /* Only what a translation can contain may come out. */
-static void bar_specials(struct model_plan *p, const struct ct2_texts *t,
-                         enum language_marks marks)
+static void bar_specials(struct model_plan *p, struct special_test *test)
 {
-    const struct vocabulary *v = t->vocabularies->target;
+    const struct vocabulary *v = test->t->vocabularies->target;
+    const char *unk = test->t->settings->unk.data;
 
     for (int32_t id = 0; id < vocabulary_size(v); id++) {
         const char *piece = vocabulary_piece(v, id);
 
-        if (id != p->cfg.eos_id && (is_special(t, marks, piece) ||
-                                    !strcmp(piece, t->settings->unk.data)))
+        if (id != p->cfg.eos_id &&
+            (is_special(test, piece) || !strcmp(piece, unk)))
             plan_bar(p, id);
     }
+}
+
+/* Say what was concluded from the tokens of languages. */
+static bool report_languages(struct model_plan *p, const struct ct2_texts *t,
+                             enum language_marks marks)
+{
+    if (marks == LANGUAGE_MARKS_M2M && t->small100 &&
+        !family_note(p, "the model is taken for SMaLL-100, which needs only "
+                     "the token of the target language, and not for M2M-100"))
+        return false;
+    return plan_languages_warn(p, marks);
 }
 
 enum status ct2_texts_plan(struct model_plan *p, const struct ct2_texts *t,
                            struct err *e)
 {
-    const struct vocabulary *source = t->vocabularies->source;
-    enum language_marks marks = t->settings->zero_start
-                                    ? LANGUAGE_MARKS_OPUS
-                                    : plan_language_marks(source);
-    bool both = marks != LANGUAGE_MARKS_OPUS && !t->small100;
-    bool with_eos = marks != LANGUAGE_MARKS_NONE || t->settings->source_eos;
-    enum status st = make_tokenizers(p, t, marks, e);
+    const struct ct2_vocabularies *v = t->vocabularies;
+    struct special_test test = {
+        t, t->settings->zero_start ? LANGUAGE_MARKS_OPUS
+                                   : plan_language_marks(v->source),
+    };
+    bool both = test.marks != LANGUAGE_MARKS_OPUS && !t->small100;
+    bool with_eos = test.marks != LANGUAGE_MARKS_NONE ||
+                    t->settings->source_eos;
+    enum status st = make_tokenizers(p, &test, e);
 
     if (!st)
-        st = plan_languages(p, source, t->vocabularies->target, marks,
+        st = plan_languages(p, v->source, v->target, test.marks,
                             both ? LANGUAGE_TOKENS_BOTH
                                  : LANGUAGE_TOKENS_TARGET_FIRST,
                             t->options, e);
     if (!st) st = set_source_tokens(p, t, with_eos, e);
     if (!st) st = set_target_tokens(p, t, e);
-    if (!st) bar_specials(p, t, marks);
+    if (!st) bar_specials(p, &test);
+    if (!st && !report_languages(p, t, test.marks))
+        st = err_nomem(e, "report");
     return st;
 }

@@ -192,16 +192,12 @@ static enum status plan_m2m_texts(struct model_plan *p, struct file_set *s,
 
 static bool warn_m2m(struct model_plan *p, enum m2m_kind kind)
 {
-    if (kind == KIND_NLLB)
-        return family_warn(p, "the published NLLB-200 models are under the "
-                           "license CC-BY-NC 4.0, which does not allow "
-                           "commercial use");
     if (kind == KIND_M2M && p->cfg.encoder_layers == 12 &&
         p->cfg.decoder_layers == 3)
         return family_warn(p, "with 12 and 3 layers this may be SMaLL-100, "
                            "which expects another language token; if so, say "
                            "--family small100");
-    return true;
+    return plan_languages_warn(p, kind_marks[kind]);
 }
 
 static enum status plan_with(struct model_plan *p, struct file_set *s,

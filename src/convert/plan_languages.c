@@ -116,6 +116,13 @@ enum status plan_languages(struct model_plan *p, const struct vocabulary *v,
                            "source-lang", e);
 }
 
+bool plan_languages_warn(struct model_plan *p, enum language_marks marks)
+{
+    return marks != LANGUAGE_MARKS_NLLB ||
+           family_warn(p, "the published NLLB-200 models are under the license "
+                       "CC-BY-NC 4.0, which does not allow commercial use");
+}
+
 /* ---- one pair ---- */
 
 static bool is_code(const char *s)

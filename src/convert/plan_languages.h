@@ -35,6 +35,10 @@ enum status plan_languages(struct model_plan *p, const struct vocabulary *v,
                            enum language_tokens where,
                            const struct family_options *o, struct err *e);
 
+/* Warn of the license of the published models with these marks, if it forbids
+ * something. false: out of memory. */
+bool plan_languages_warn(struct model_plan *p, enum language_marks marks);
+
 /* The languages of a model of one pair: those of the options or, where they
  * are NULL, `source` and `target`, which may be NULL too. Refuses a code that
  * is too long or has other characters than letters, digits, '-' and '_'. */

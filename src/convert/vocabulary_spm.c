@@ -51,63 +51,45 @@ static const char **list_control(size_t *n, const struct vocabulary *v,
 struct rewrite_wish {
     const struct vocabulary *v;
     const char *unknown;
-    const char **control;
-    size_t n_control;
+    control_piece_fn *is_control;
+    void *user;
     bool clean;
 };
 
-static enum status rewrite_bytes(struct spm_rewrite *r, struct str spm,
-                                 const struct rewrite_wish *w,
-                                 const char *name, struct err *e)
+static enum status rewrite_for(struct spm_rewrite *r, struct str spm,
+                               const struct rewrite_wish *w, const char *name,
+                               struct err *e)
 {
+    size_t n;
+    const char **control = list_control(&n, w->v, w->is_control, w->user);
     struct strbuf cleaning;
     struct err why;
-    enum status st = ST_OK;
+    enum status st = control ? ST_OK : err_nomem(e, name);
 
     strbuf_init(&cleaning, 0);
-    if (w->clean) {
+    if (!st && w->clean) {
         st = opus_cleaning_add(&cleaning, spm.p, spm.n, &why);
         if (st) err_set(e, st, "%s: %s", name, why.msg);
         spm = strbuf_view(&cleaning);
     }
     if (!st)
-        st = spm_rewrite(r, spm.p, spm.n, w->v, w->unknown, w->control,
-                         w->n_control, name, e);
+        st = spm_rewrite(r, spm.p, spm.n, w->v, w->unknown, control, n, name,
+                         e);
     strbuf_release(&cleaning);
+    free(control);
     return st;
 }
 
-static enum status rewrite_file(struct spm_rewrite *r, struct file_set *s,
-                                const char *file, const struct rewrite_wish *w,
-                                struct err *e)
-{
-    struct strbuf name;
-    size_t size;
-    char *text;
-    enum status st = file_set_read(s, file, FILE_MOST, &text, &size, e);
-
-    if (st) return st;
-    strbuf_init(&name, 0);
-    st = family_file_name(&name, s, file)
-             ? rewrite_bytes(r, (struct str){ text, size }, w, name.data, e)
-             : err_nomem(e, file);
-    strbuf_release(&name);
-    free(text);
-    return st;
-}
-
-static enum status rewrite_wished(struct strbuf *out, struct plan_side *side,
-                                  struct file_set *s, const char *file,
-                                  struct rewrite_wish *w, struct err *e)
+static enum status rewrite_bytes(struct strbuf *out, struct plan_side *side,
+                                 struct str spm, const char *name,
+                                 const struct rewrite_wish *w, struct err *e)
 {
     struct spm_rewrite r = { 0 };
     enum status st;
 
     assert(!out->len);
-    if (!w->control) return err_nomem(e, file);
     strbuf_init(&r.model, 0);
-    st = rewrite_file(&r, s, file, w, e);
-    free(w->control);
+    st = rewrite_for(&r, spm, w, name, e);
     if (st) {
         strbuf_release(&r.model);
         return st;
@@ -119,16 +101,35 @@ static enum status rewrite_wished(struct strbuf *out, struct plan_side *side,
     return ST_OK;
 }
 
+static enum status rewrite_file(struct strbuf *out, struct plan_side *side,
+                                struct file_set *s, const char *file,
+                                const struct rewrite_wish *w, struct err *e)
+{
+    struct strbuf name;
+    size_t size;
+    char *text;
+    enum status st = file_set_read(s, file, FILE_MOST, &text, &size, e);
+
+    if (st) return st;
+    strbuf_init(&name, 0);
+    st = family_file_name(&name, s, file)
+             ? rewrite_bytes(out, side, (struct str){ text, size }, name.data,
+                             w, e)
+             : err_nomem(e, file);
+    strbuf_release(&name);
+    free(text);
+    return st;
+}
+
 enum status vocabulary_spm(struct strbuf *out, struct plan_side *side,
                            struct file_set *s, const char *file,
                            const struct vocabulary *v, const char *unknown,
                            control_piece_fn *is_control, void *user,
                            struct err *e)
 {
-    struct rewrite_wish w = { .v = v, .unknown = unknown };
+    struct rewrite_wish w = { v, unknown, is_control, user, false };
 
-    w.control = list_control(&w.n_control, v, is_control, user);
-    return rewrite_wished(out, side, s, file, &w, e);
+    return rewrite_file(out, side, s, file, &w, e);
 }
 
 enum status vocabulary_spm_clean(struct strbuf *out, struct plan_side *side,
@@ -138,8 +139,19 @@ enum status vocabulary_spm_clean(struct strbuf *out, struct plan_side *side,
                                  control_piece_fn *is_control, void *user,
                                  struct err *e)
 {
-    struct rewrite_wish w = { .v = v, .unknown = unknown, .clean = true };
+    struct rewrite_wish w = { v, unknown, is_control, user, true };
 
-    w.control = list_control(&w.n_control, v, is_control, user);
-    return rewrite_wished(out, side, s, file, &w, e);
+    return rewrite_file(out, side, s, file, &w, e);
+}
+
+enum status vocabulary_spm_bytes(struct strbuf *out, struct plan_side *side,
+                                 struct str spm, const char *name,
+                                 const struct vocabulary *v,
+                                 const char *unknown,
+                                 control_piece_fn *is_control, void *user,
+                                 struct err *e)
+{
+    struct rewrite_wish w = { v, unknown, is_control, user, false };
+
+    return rewrite_bytes(out, side, spm, name, &w, e);
 }

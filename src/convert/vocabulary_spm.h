@@ -24,6 +24,14 @@ enum status vocabulary_spm(struct strbuf *out, struct plan_side *side,
                            control_piece_fn *is_control, void *user,
                            struct err *e);
 
+/* The same for a model in memory. `name` is the file that messages name. */
+enum status vocabulary_spm_bytes(struct strbuf *out, struct plan_side *side,
+                                 struct str spm, const char *name,
+                                 const struct vocabulary *v,
+                                 const char *unknown,
+                                 control_piece_fn *is_control, void *user,
+                                 struct err *e);
+
 /* The same for a tokenizer that cleans texts first (opus_cleaning.h). */
 enum status vocabulary_spm_clean(struct strbuf *out, struct plan_side *side,
                                  struct file_set *s, const char *file,

@@ -315,6 +315,43 @@ TEST(two_tokenizers_may_share_a_vocabulary)
     scratch_remove(&f.at);
 }
 
+static const char languages[] =
+    "<unk>\n__de__\n<s>\n</s>\n" SP "a\nb\n__en__\n" SP "\na\nde\n";
+
+TEST(tokens_of_languages_mean_m2m_100)
+{
+    struct folder f;
+    struct model_plan *p;
+
+    folder_make(&f, "");
+    put_text(&f, "", "shared_vocabulary.txt", languages);
+    put_text(&f, "", "config.json", "{\"decoder_start_token\": \"</s>\"}");
+    p = sound_plan(&f, NULL);
+    REQUIRE(p != NULL);
+    CHECK_STR(p->languages.data, "de\t1\nen\t6\n");
+    CHECK_INT(p->cfg.language_tokens, LANGUAGE_TOKENS_BOTH);
+    CHECK_INT(p->cfg.suffix_id, 3);
+    CHECK_INT(p->cfg.start_id, 3);
+    CHECK(p->barred[1] && p->barred[6]);
+    plan_end(p);
+    /* Its tokenizer may have come along, and says more. */
+    put_text(&f, "", "tokenizer_config.json",
+             "{\"tokenizer_class\": \"SMALL100Tokenizer\"}");
+    p = sound_plan(&f, NULL);
+    REQUIRE(p != NULL);
+    CHECK_INT(p->cfg.language_tokens, LANGUAGE_TOKENS_TARGET_FIRST);
+    CHECK(strstr(p->report.data, "note: the model is taken for SMaLL-100"));
+    plan_end(p);
+    put_text(&f, "", "tokenizer_config.json", "{\"legacy_behaviour\": true}");
+    CHECK(strstr(refusal(&f, NULL), "\"legacy_behaviour\"") != NULL);
+    remove(scratch_path(&f.at, "tokenizer_config.json"));
+    put_text(&f, "", "config.json", "{\"decoder_start_token\": \"</s>\", "
+             "\"add_source_bos\": true}");
+    REFUSED(&f, "the settings put \"<s>\" before the source, where the "
+            "language of this model stands");
+    scratch_remove(&f.at);
+}
+
 /* ---- what is refused ---- */
 
 TEST(refuses_other_kinds_of_models)
