@@ -4,7 +4,6 @@
 
 #include <ctype.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/invariant.h"
 
@@ -74,14 +73,6 @@ static bool is_punctuation(const struct subword *sw, int32_t id)
     return n && (unsigned char)*text < 0x80 && ispunct((unsigned char)*text);
 }
 
-static bool begins_with_space(const struct subword *sw, int32_t id)
-{
-    size_t n;
-    const char *text = subword_piece(sw, id, &n);
-
-    return n >= 3 && !memcmp(text, "\xe2\x96\x81", 3);
-}
-
 /* The end of the word that begins with piece i. A special token is a word of
  * its own: the EOS after a period does not belong to it. */
 static int word_end(const struct subword *sw, const int32_t *ids, int n, int i)
@@ -89,7 +80,7 @@ static int word_end(const struct subword *sw, const int32_t *ids, int n, int i)
     bool mark = is_punctuation(sw, ids[i]);
 
     if (subword_is_control(sw, ids[i])) return i + 1;
-    for (i++; i < n && !begins_with_space(sw, ids[i]) &&
+    for (i++; i < n && !subword_begins_word(sw, ids[i - 1], ids[i]) &&
               !subword_is_control(sw, ids[i]) &&
               is_punctuation(sw, ids[i]) == mark;)
         i++;

@@ -2,10 +2,10 @@
  * of its pieces the sentence has, too.
  *
  * Pieces are matched by the longest common subsequence. A word is a run of
- * pieces from one that begins with a space to the next; punctuation and special
- * tokens are words of their own. "ausgeschaltet" and "eingeschaltet" share the
- * piece "geschaltet" but are different words, so the match of that piece is
- * half a match. */
+ * pieces from one that begins a word (subword_begins_word) to the next;
+ * punctuation and special tokens are words of their own. "ausgeschaltet" and
+ * "eingeschaltet" share the piece "geschaltet" but are different words, so the
+ * match of that piece is half a match. */
 #ifndef ENGINE_PIECE_MATCH_H
 #define ENGINE_PIECE_MATCH_H
 

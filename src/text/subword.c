@@ -1,12 +1,5 @@
-/* subword.c - encodes text as piece ids and decodes ids to text.
- *
- * Encoding takes three passes, each linear in the text: normalize (7 bytes of
- * scratch memory per byte, including the cuts), segment (unigram.c or bpe.c),
- * and emit, which looks up the ids and finds the span of each piece in
- * the original text.
- *
- * Invariant of struct emitter: the pieces that were appended cover the original
- * text up to covered_to, and their spans ascend. */
+/* subword.c - holds a tokenizer, and passes the work to its kind: spm_codec.c.
+ * What is the same for all kinds is checked here. */
 #include "text/subword.h"
 
 #include <stdatomic.h>
@@ -14,16 +7,13 @@
 #include <string.h>
 
 #include "base/invariant.h"
-#include "base/mem.h"
-#include "text/normalize.h"
-#include "text/subword_model.h"
-#include "text/utf8.h"
+#include "text/tokenizer_kind.h"
 
 struct subword {
     atomic_int holders;
-    void *bytes;                        /* the model file */
-    struct subword_model model;         /* points into them */
-    struct normalizer norm, denorm;     /* denorm applies if it has a map */
+    const struct tokenizer_kind *kind;
+    void *tokenizer;            /* of this kind */
+    void *bytes;                /* the model */
 };
 
 void pieces_release(struct pieces *p)
@@ -41,23 +31,17 @@ enum status subword_open(struct subword **out, const void *model, size_t size,
     *out = NULL;
     if (!sw) return err_nomem(e, "the tokenizer");
     sw->holders = 1;
+    sw->kind = &tokenizer_spm;
     sw->bytes = malloc(size ? size : 1);
     if (!sw->bytes) {
         subword_close(sw);
         return err_nomem(e, "the tokenizer");
     }
     if (size) memcpy(sw->bytes, model, size);
-    st = subword_model_init(&sw->model, sw->bytes, size, e);
-    if (!st) st = normalizer_init(&sw->norm, &sw->model.norm, e);
-    if (!st) st = normalizer_init(&sw->denorm, &sw->model.denorm, e);
-    if (st) {
-        subword_close(sw);
-        return st;
-    }
-    sw->norm.space_is_suffix = sw->model.space_is_suffix;
-    if (sw->model.user.n) sw->norm.user = &sw->model.user;
-    *out = sw;
-    return ST_OK;
+    st = sw->kind->open(&sw->tokenizer, sw->bytes, size, e);
+    if (st) subword_close(sw);
+    else *out = sw;
+    return st;
 }
 
 const struct subword *subword_hold(const struct subword *sw)
@@ -72,7 +56,7 @@ void subword_close(const struct subword *const_sw)
 
     if (!sw || atomic_fetch_sub(&sw->holders, 1) > 1) return;
     assert(!sw->holders);
-    subword_model_release(&sw->model);
+    sw->kind->close(sw->tokenizer);
     free(sw->bytes);
     free(sw);
 }
@@ -85,342 +69,50 @@ void subword_replace(const struct subword **at, const struct subword *sw)
     subword_close(old);
 }
 
+static bool has_id(const struct subword *sw, int32_t id)
+{
+    return id >= 0 && id < subword_size(sw);
+}
+
 int subword_size(const struct subword *sw)
 {
-    return sw->model.n;
+    return sw->kind->size(sw->tokenizer);
 }
 
 const char *subword_piece(const struct subword *sw, int32_t id, size_t *len)
 {
-    if (id < 0 || id >= sw->model.n) {
-        *len = 0;
-        return "";
-    }
-    *len = sw->model.piece[id].len;
-    return model_text(&sw->model, id);
+    *len = 0;
+    return has_id(sw, id) ? sw->kind->piece(sw->tokenizer, id, len) : "";
 }
 
 int32_t subword_find(const struct subword *sw, const char *piece, size_t len)
 {
-    return subword_model_find(&sw->model, piece, len);
+    return sw->kind->find(sw->tokenizer, piece, len);
 }
 
 int32_t subword_unk(const struct subword *sw)
 {
-    return sw->model.unk;
+    return sw->kind->unk(sw->tokenizer);
 }
 
 bool subword_is_control(const struct subword *sw, int32_t id)
 {
-    return id < 0 || id >= sw->model.n ||
-           sw->model.piece[id].type == PIECE_CONTROL;
+    return !has_id(sw, id) || sw->kind->is_control(sw->tokenizer, id);
 }
 
-/* ---- encode ---- */
-
-struct emitter {
-    const struct subword_model *m;
-    const struct normalized *nz;
-    size_t space;               /* length of the space symbol: 3 or 1 */
-    struct pieces *out;
-    size_t first;               /* index in out->at of the first piece */
-    size_t unit_end;            /* where the unit that contains the last byte
-                                   of the previous piece ends, in nz->text */
-    uint32_t covered_to;        /* end of the previous span */
-    bool after_unk;             /* the previous piece is unknown, */
-    size_t unk_at;              /* and begins here in nz->text */
-};
-
-static bool space_at(const struct emitter *em, size_t at)
+bool subword_begins_word(const struct subword *sw, int32_t before, int32_t id)
 {
-    const char *s = em->nz->text + at;
-
-    return em->space == 3 ? !memcmp(s, "\xE2\x96\x81", 3) : *s == ' ';
-}
-
-/* Removes the spaces at both ends of a span, unless it consists of spaces. */
-static void trim_spaces(const struct emitter *em, size_t *begin, size_t *end)
-{
-    size_t k = em->space, b = *begin, e = *end;
-
-    while (e - b >= k && space_at(em, b)) b += k;
-    while (e - b >= k && space_at(em, e - k)) e -= k;
-    if (b == e) return;
-    *begin = b;
-    *end = e;
-}
-
-/* Returns the span of bytes [b, e) of the normalized text. A unit that several
- * pieces share (such as a ligature) belongs to the first of them. nz->from
- * tells units apart, but not the dummy prefix from the unit that follows it. */
-static struct piece subword_locate(struct emitter *em, size_t b, size_t e)
-{
-    const struct normalized *nz = em->nz;
-    struct piece p = { 0, em->covered_to, em->covered_to };
-
-    assert(b < e && e <= nz->n);
-    if (e <= nz->dummy) {
-        p.begin = p.end = nz->from[0];
-    } else {
-        trim_spaces(em, &b, &e);
-        if (em->unit_end < e) {
-            em->unit_end = e;
-            while (em->unit_end < nz->n &&
-                   nz->from[em->unit_end] == nz->from[e - 1])
-                em->unit_end++;
-        }
-        if (nz->from[b] > p.begin) p.begin = nz->from[b];
-        if (nz->from[em->unit_end] > p.begin) p.end = nz->from[em->unit_end];
-        else p.end = p.begin;
-    }
-    em->covered_to = p.end;
-    return p;
-}
-
-static bool subword_push(struct emitter *em, int32_t id, uint32_t begin,
-                         uint32_t end)
-{
-    struct pieces *out = em->out;
-
-    assert(id >= 0 && id < em->m->n && begin <= end);
-    assert(out->n == em->first || out->at[out->n - 1].end <= begin);
-    if (!mem_grow(&out->at, &out->cap, out->n + 1, sizeof *out->at))
-        return false;
-    out->at[out->n++] = (struct piece){ id, begin, end };
-    return true;
-}
-
-static bool push_bytes(struct emitter *em, size_t at, size_t len,
-                       struct piece span)
-{
-    for (size_t i = 0; i < len; i++) {
-        int32_t id = em->m->byte_id[(uint8_t)em->nz->text[at + i]];
-
-        if (!subword_push(em, id, span.begin, span.end)) return false;
-        span.begin = span.end;
-    }
-    return true;
-}
-
-/* Returns the id of a piece. BPE may leave an unused piece; unigram never uses
- * one. */
-static int32_t id_of(const struct subword_model *m, const char *s, size_t len)
-{
-    int32_t id = piece_trie_find(&m->text, s, len);
-
-    if (id < 0) return m->unk;
-    if (m->kind == KIND_UNIGRAM && m->piece[id].type == PIECE_UNUSED)
-        return m->unk;
-    return id;
-}
-
-/* The id of a run of unknown characters. */
-static int32_t id_of_unknown(const struct subword_model *m, const char *s,
-                             size_t len)
-{
-    int32_t id = m->unknown_by_text ? piece_trie_find(&m->text, s, len) : -1;
-
-    return id >= 0 && m->piece[id].type == PIECE_UNUSED ? id : m->unk;
-}
-
-/* Unknown characters that follow each other are one piece. */
-static bool emit_unknown(struct emitter *em, size_t at, size_t len,
-                         struct piece p)
-{
-    struct piece *last;
-    int32_t id;
-
-    if (!em->after_unk) em->unk_at = at;
-    id = id_of_unknown(em->m, em->nz->text + em->unk_at, at + len - em->unk_at);
-    if (!em->after_unk) return subword_push(em, id, p.begin, p.end);
-    assert(em->out->n > em->first);
-    last = &em->out->at[em->out->n - 1];
-    last->id = id;
-    last->end = p.end;
-    return true;
-}
-
-static bool subword_emit(struct emitter *em, size_t at, size_t len)
-{
-    int32_t id = id_of(em->m, em->nz->text + at, len);
-    struct piece p = subword_locate(em, at, at + len);
-    bool unk = id == em->m->unk, ok;
-
-    if (!unk) ok = subword_push(em, id, p.begin, p.end);
-    else if (em->m->byte_fallback) ok = push_bytes(em, at, len, p);
-    else ok = emit_unknown(em, at, len, p);
-    em->after_unk = unk;
-    return ok;
-}
-
-static enum status subword_emit_all(const struct subword *sw,
-                                    const struct normalized *nz,
-                                    const uint16_t *cut, struct pieces *out,
-                                    struct err *e)
-{
-    struct emitter em = {
-        .m = &sw->model, .nz = nz, .out = out, .first = out->n,
-        .covered_to = nz->from[0],
-        .space = sw->norm.spec.escape_whitespaces ? 3 : 1
-    };
-
-    for (size_t at = 0; at < nz->n; at += cut[at]) {
-        assert(cut[at] >= 1 && cut[at] <= nz->n - at);
-        if (subword_emit(&em, at, cut[at])) continue;
-        out->n = em.first;
-        return err_nomem(e, "the pieces of a text");
-    }
-    return ST_OK;
+    return has_id(sw, id)
+           && sw->kind->begins_word(sw->tokenizer,
+                                    has_id(sw, before) ? before : -1, id);
 }
 
 enum status subword_encode(const struct subword *sw, const char *text,
                            size_t len, struct pieces *out, struct err *e)
 {
-    const struct subword_model *m = &sw->model;
-    struct normalized nz = { 0 };
-    uint16_t *cut = NULL;
-    enum status st = normalize(&sw->norm, text, len, &nz, e);
-
-    if (st || nz.n == 0) goto out;
-    cut = calloc(nz.n + 1, sizeof *cut);
-    if (!cut) st = err_nomem(e, "splitting text into pieces");
-    else if (m->kind == KIND_BPE) st = bpe_segment(m, nz.text, nz.n, cut, e);
-    else st = unigram_segment(m, nz.text, nz.n, cut, e);
-    if (!st) st = subword_emit_all(sw, &nz, cut, out, e);
-out:
-    free(cut);
-    normalized_release(&nz);
-    return st;
-}
-
-/* ---- decode ---- */
-
-struct piece_decoder {
-    const struct subword_model *m;
-    struct strbuf *out;
-    size_t start;               /* out->len at the beginning */
-    struct strbuf bytes;        /* of byte pieces, not written yet */
-    bool at_start;              /* a leading space must be dropped */
-    uint32_t *ends;             /* [n] or NULL: where each piece's text ends */
-    size_t marked;              /* number of pieces whose end is set */
-};
-
-/* Sets the end of all pieces before `upto` that have none yet. */
-static void mark_ends(struct piece_decoder *d, size_t upto)
-{
-    assert(d->marked <= upto && d->out->len >= d->start);
-    for (; d->ends && d->marked < upto; d->marked++)
-        d->ends[d->marked] = (uint32_t)(d->out->len - d->start);
-}
-
-static bool flush_bytes(struct piece_decoder *d)
-{
-    bool ok = utf8_repair(d->out, d->bytes.data, d->bytes.len);
-
-    strbuf_reset(&d->bytes);
-    return ok;
-}
-
-/* Appends text with U+2581 replaced by spaces. */
-static bool add_spaced(struct strbuf *out, const char *s, size_t n)
-{
-    while (n) {
-        const char *hit = memmem(s, n, "\xE2\x96\x81", 3);
-        size_t k = hit ? (size_t)(hit - s) : n;
-
-        if (!strbuf_add(out, s, k)) return false;
-        if (!hit) break;
-        if (!strbuf_addc(out, ' ')) return false;
-        s += k + 3;
-        n -= k + 3;
-    }
-    return true;
-}
-
-static bool decode_text(struct piece_decoder *d, int32_t id)
-{
-    const struct normalizer_spec *spec = &d->m->norm;
-    const char *s = model_text(d->m, id);
-    size_t n = d->m->piece[id].len;
-
-    if (d->at_start && n >= 3 && !memcmp(s, "\xE2\x96\x81", 3) &&
-        (spec->add_dummy_prefix || spec->remove_extra_whitespaces)) {
-        s += 3;
-        n -= 3;
-        /* The dummy prefix is one space. But if the encoder drops all leading
-         * spaces, the decoder does, too. */
-        if (!spec->remove_extra_whitespaces) d->at_start = false;
-    }
-    return add_spaced(d->out, s, n);
-}
-
-static bool decode_one(struct piece_decoder *d, int32_t id, size_t i)
-{
-    const struct subword_model *m = d->m;
-
-    /* Look the piece up by its text, as SentencePiece does: if a reserved and
-     * a plain piece have the same text, the reserved one counts. */
-    id = subword_model_find(m, model_text(m, id), m->piece[id].len);
-    if (m->piece[id].type == PIECE_BYTE)
-        return strbuf_addc(&d->bytes, (char)m->piece[id].byte);
-    if (!flush_bytes(d)) return false;
-    mark_ends(d, i);
-    if (d->out->len != d->start) d->at_start = false;
-    switch (m->piece[id].type) {
-    case PIECE_CONTROL: return true;
-    case PIECE_UNKNOWN:
-        return strbuf_add(d->out, m->unk_text, m->unk_text_len);
-    default: return decode_text(d, id);
-    }
-}
-
-static void cut_back(struct strbuf *sb, size_t len)
-{
-    sb->len = len;
-    if (sb->cap) sb->data[len] = '\0';
-}
-
-static enum status no_room(const struct strbuf *out, struct err *e)
-{
-    if (!out->limit) return err_nomem(e, "decoding pieces");
-    return err_set(e, ST_LIMIT, "the text exceeds its limit of %zu bytes, or "
-                   "memory ran out", out->limit);
-}
-
-static enum status denormalize(const struct subword *sw, struct strbuf *out,
-                               size_t start, struct err *e)
-{
-    struct normalized nz = { 0 };
-    enum status st = normalize(&sw->denorm, out->data + start,
-                               out->len - start, &nz, e);
-
-    if (!st) {
-        cut_back(out, start);
-        if (nz.n && !strbuf_add(out, nz.text, nz.n))
-            st = no_room(out, e);
-    }
-    normalized_release(&nz);
-    return st;
-}
-
-static enum status decode_all(struct piece_decoder *d, const int32_t *ids,
-                              size_t n, struct err *e)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (ids[i] >= d->m->n && d->ends) {     /* known to the model only */
-            if (!flush_bytes(d)) return no_room(d->out, e);
-            mark_ends(d, i + 1);
-            continue;
-        }
-        if (ids[i] < 0 || ids[i] >= d->m->n)
-            return err_set(e, ST_ARGUMENT, "there is no piece %d; ids are 0 to "
-                           "%d", (int)ids[i], (int)d->m->n - 1);
-        if (!decode_one(d, ids[i], i)) return no_room(d->out, e);
-        if (!d->bytes.len) mark_ends(d, i + 1);
-    }
-    if (!flush_bytes(d)) return no_room(d->out, e);
-    mark_ends(d, n);
-    return ST_OK;
+    if (len >= 1u << 30)
+        return err_set(e, ST_LIMIT, "the text is too long: %zu bytes", len);
+    return sw->kind->encode(sw->tokenizer, text, len, out, e);
 }
 
 enum status subword_decode(const struct subword *sw, const int32_t *ids,
@@ -433,20 +125,11 @@ enum status subword_decode_ends(const struct subword *sw, const int32_t *ids,
                                 size_t n, struct strbuf *out, uint32_t *ends,
                                 struct err *e)
 {
-    struct piece_decoder d = {
-        .m = &sw->model, .out = out, .start = out->len, .at_start = true,
-        .ends = ends,
-    };
-    enum status st;
+    int size = subword_size(sw);
 
-    strbuf_init(&d.bytes, 0);
-    st = decode_all(&d, ids, n, e);
-    strbuf_release(&d.bytes);
-    if (!st && sw->denorm.rules.n) st = denormalize(sw, out, d.start, e);
-    if (st) cut_back(out, d.start);
-    /* Denormalization may have shortened the text. */
-    for (size_t i = 0; !st && ends && i < n; i++)
-        if (ends[i] > out->len - d.start)
-            ends[i] = (uint32_t)(out->len - d.start);
-    return st;
+    for (size_t i = 0; i < n; i++)
+        if (ids[i] < 0 || (ids[i] >= size && !ends))
+            return err_set(e, ST_ARGUMENT, "there is no piece %d; ids are 0 to "
+                           "%d", (int)ids[i], size - 1);
+    return sw->kind->decode(sw->tokenizer, ids, n, out, ends, e);
 }

@@ -58,6 +58,9 @@ int32_t subword_unk(const struct subword *sw);
 /* Whether an id is a special token, such as EOS, that no text contains. True
  * for ids out of range. */
 bool subword_is_control(const struct subword *sw, int32_t id);
+/* Whether a piece begins a word if it follows the piece `before`, or nothing if
+ * that is -1. */
+bool subword_begins_word(const struct subword *sw, int32_t before, int32_t id);
 
 /* Appends the pieces of a text to *out. Invalid UTF-8 becomes U+FFFD, as in
  * SentencePiece; a caller that wants an error validates the text first
