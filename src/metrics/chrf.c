@@ -19,7 +19,7 @@ static bool chrf_characters(struct str text, struct units *out)
     for (size_t at = 0; at < text.n; at += (size_t)len) {
         uint32_t cp = utf8_next(text.p + at, text.n - at, &len);
 
-        if (!fields_is_space(cp) && !units_push(out, cp)) return false;
+        if (!utf8_is_space(cp) && !units_push(out, cp)) return false;
     }
     return true;
 }

@@ -8,15 +8,6 @@
 #include "base/mem.h"
 #include "text/utf8.h"
 
-bool fields_is_space(uint32_t cp)
-{
-    if (cp < 0x80) return cp == ' ' || (cp >= 0x09 && cp <= 0x0D)
-                          || (cp >= 0x1C && cp <= 0x1F);
-    return cp == 0x85 || cp == 0xA0 || cp == 0x1680
-           || (cp >= 0x2000 && cp <= 0x200A) || cp == 0x2028 || cp == 0x2029
-           || cp == 0x202F || cp == 0x205F || cp == 0x3000;
-}
-
 /* Returns the end of the run that begins at `at` and is all white space (space
  * is true) or has none (space is false). The run may be empty. */
 static size_t fields_skip(struct str text, size_t at, bool space)
@@ -24,7 +15,7 @@ static size_t fields_skip(struct str text, size_t at, bool space)
     int len;
 
     while (at < text.n
-           && fields_is_space(utf8_next(text.p + at, text.n - at, &len))
+           && utf8_is_space(utf8_next(text.p + at, text.n - at, &len))
               == space)
         at += (size_t)len;
     assert(at <= text.n);

@@ -21,7 +21,6 @@ struct fields {
 bool fields_split(struct fields *f, struct str text);
 void fields_release(struct fields *f);  /* f may be zeroed */
 
-bool fields_is_space(uint32_t cp);
 struct str fields_trim_end(struct str text);    /* cut trailing white space */
 
 #endif

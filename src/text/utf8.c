@@ -105,6 +105,16 @@ size_t utf8_check(const char *s, size_t n)
     return n;
 }
 
+bool utf8_is_space(uint32_t cp)
+{
+    if (cp < 0x80)
+        return cp == ' ' || (cp >= 0x09 && cp <= 0x0D)
+               || (cp >= 0x1C && cp <= 0x1F);
+    return cp == 0x85 || cp == 0xA0 || cp == 0x1680
+           || (cp >= 0x2000 && cp <= 0x200A) || cp == 0x2028 || cp == 0x2029
+           || cp == 0x202F || cp == 0x205F || cp == 0x3000;
+}
+
 bool utf8_repair(struct strbuf *out, const char *s, size_t n)
 {
     size_t before = out->len;

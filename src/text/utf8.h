@@ -29,6 +29,10 @@ static inline size_t utf8_count(const char *s, size_t n)
     return count;
 }
 
+/* White space as for Python: spaces of any width, line ends, U+001C to
+ * U+001F. */
+bool utf8_is_space(uint32_t cp);
+
 /* Appends s with every invalid byte replaced by U+FFFD. On failure (out of
  * memory) it returns false and leaves *out as it was. */
 bool utf8_repair(struct strbuf *out, const char *s, size_t n);

@@ -62,8 +62,8 @@ static void check_itself(struct tally *t, struct str text)
 static void check_moses(struct tally *t, struct str text)
 {
     for (int split = 0; split < 2; split++) {
-        must(moses_words(&t->text, &t->other, text,
-                         split ? MOSES_HYPHENS_SPLIT : MOSES_HYPHENS_STAY));
+        must(moses_words(&t->text, text, split ? MOSES_HYPHENS_SPLIT
+                                               : MOSES_HYPHENS_STAY));
         for (size_t i = 0; i < t->text.len; i++) {
             unsigned char c = (unsigned char)t->text.data[i];
 

@@ -10,14 +10,12 @@
 static const char *cut(const char *text, size_t n, enum moses_hyphens hyphens)
 {
     static char kept[400];
-    struct strbuf out, spare;
+    struct strbuf out;
 
     strbuf_init(&out, 0);
-    strbuf_init(&spare, 0);
-    CHECK(moses_words(&out, &spare, (struct str){ text, n }, hyphens));
+    CHECK(moses_words(&out, (struct str){ text, n }, hyphens));
     snprintf(kept, sizeof kept, "%s", out.data);
     strbuf_release(&out);
-    strbuf_release(&spare);
     return kept;
 }
 
