@@ -48,9 +48,9 @@
     STEP(MOSES_DASHES, "dashes")                                              \
     /* With it: & | < > ' " [ ] become &amp; and so on. */                    \
     STEP(MOSES_ESCAPE, "escape")                                              \
-    /* With it: as tokenizer.perl, which splits the full stop off the last    \
-     * word of a text, whatever it is. The Python port (sacremoses) treats    \
-     * the last word like others. */                                          \
+    /* With it: all steps as the Perl scripts of Moses. Else as their Python  \
+     * port (sacremoses), which treats the last full stop like others, knows  \
+     * fewer letters, and has no rules for some languages. */                 \
     STEP(MOSES_PERL, "perl")                                                  \
     /* On output: upper-case the first letter of each sentence. */            \
     STEP(MOSES_DETRUECASE, "detruecase")                                      \

@@ -1,5 +1,5 @@
-/* subword.c - holds a tokenizer, and passes the work to its kind: spm_codec.c.
- * What is the same for all kinds is checked here. */
+/* subword.c - holds a tokenizer, and passes the work to its kind: spm_codec.c
+ * or moses_bpe_codec.c. What is the same for all kinds is checked here. */
 #include "text/subword.h"
 
 #include <stdatomic.h>
@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/invariant.h"
+#include "text/moses_bpe.h"
 #include "text/tokenizer_kind.h"
 
 struct subword {
@@ -22,6 +23,14 @@ void pieces_release(struct pieces *p)
     memset(p, 0, sizeof *p);
 }
 
+static const struct tokenizer_kind *kind_of(const void *model, size_t size)
+{
+    size_t n = sizeof MOSES_BPE_MAGIC - 1;
+
+    return size >= n && !memcmp(model, MOSES_BPE_MAGIC, n)
+        ? &tokenizer_moses_bpe : &tokenizer_spm;
+}
+
 enum status subword_open(struct subword **out, const void *model, size_t size,
                          struct err *e)
 {
@@ -31,7 +40,7 @@ enum status subword_open(struct subword **out, const void *model, size_t size,
     *out = NULL;
     if (!sw) return err_nomem(e, "the tokenizer");
     sw->holders = 1;
-    sw->kind = &tokenizer_spm;
+    sw->kind = kind_of(model, size);
     sw->bytes = malloc(size ? size : 1);
     if (!sw->bytes) {
         subword_close(sw);

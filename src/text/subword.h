@@ -1,11 +1,13 @@
-/* subword.h - converts text to piece ids and back, exactly like SentencePiece.
+/* subword.h - converts text to piece ids and back, exactly like the program
+ * that a tokenizer was made for.
  *
- * It reads the .model file that SentencePiece writes (unigram or BPE, byte
- * fallback, with its own normalization map) and gives the same ids as
- * spm_encode. In addition it tells which bytes of the caller's text each piece
- * comes from. A struct subword is immutable and may be shared by threads. It
- * counts its holders, so that a memory can keep the tokenizer of a model that
- * was closed. */
+ * It reads two kinds of models. One is the .model file that SentencePiece
+ * writes (unigram or BPE, byte fallback, with its own normalization map); the
+ * ids are those of spm_encode. The other is a list of merges with the rules of
+ * Moses (moses_bpe.h). In addition it tells which bytes of the caller's text
+ * each piece comes from. A struct subword is immutable and may be shared by
+ * threads. It counts its holders, so that a memory can keep the tokenizer of a
+ * model that was closed. */
 #ifndef TEXT_SUBWORD_H
 #define TEXT_SUBWORD_H
 
@@ -26,7 +28,8 @@ struct subword;
  * whole (a ligature, a letter and its accents), their bytes belong to the first
  * piece that contains a part of the replacement: of "f" and "i" from U+FB01,
  * "f" has all three bytes and "i" has none. A character that normalization
- * removes belongs to the piece before it. */
+ * removes belongs to the piece before it, or after it if there is none. With
+ * merges, "@-@" and entities ("&apos;") are replacements, too. */
 struct piece {
     int32_t id;
     uint32_t begin, end;
@@ -38,7 +41,8 @@ struct pieces {                 /* a growing array */
 };
 void pieces_release(struct pieces *p);
 
-/* Read a model, whose bytes are copied. There is one holder then. */
+/* Read a model of either kind, whose bytes are copied. There is one holder
+ * then. */
 enum status subword_open(struct subword **out, const void *model, size_t size,
                          struct err *e);
 /* Add a holder. Returns sw, which may be NULL. */
@@ -49,8 +53,9 @@ void subword_close(const struct subword *sw);
 void subword_replace(const struct subword **at, const struct subword *sw);
 
 int subword_size(const struct subword *sw);     /* ids are 0 .. size-1 */
-/* Returns the text of a piece as stored, with U+2581 for a space. It is not
- * NUL-terminated; it is empty if there is no such id. */
+/* Returns the text of a piece as stored, with U+2581 for a space, or with the
+ * marks of a list of merges ("hou@@"). It is not NUL-terminated; it is empty if
+ * there is no such id. */
 const char *subword_piece(const struct subword *sw, int32_t id, size_t *len);
 /* Returns the id of a piece, or -1 if there is no such piece. */
 int32_t subword_find(const struct subword *sw, const char *piece, size_t len);
@@ -59,7 +64,8 @@ int32_t subword_unk(const struct subword *sw);
  * for ids out of range. */
 bool subword_is_control(const struct subword *sw, int32_t id);
 /* Whether a piece begins a word if it follows the piece `before`, or nothing if
- * that is -1. */
+ * that is -1. (With SentencePiece, a piece that begins with a space; with
+ * merges, one after a piece that ends a word.) */
 bool subword_begins_word(const struct subword *sw, int32_t before, int32_t id);
 
 /* Appends the pieces of a text to *out. Invalid UTF-8 becomes U+FFFD, as in

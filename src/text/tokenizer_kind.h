@@ -1,5 +1,5 @@
-/* tokenizer_kind.h - what a kind of tokenizer does. subword.c chooses the
- * kind.
+/* tokenizer_kind.h - what a kind of tokenizer does. subword.c chooses the kind
+ * by the first bytes of a model.
  *
  * `t` is the tokenizer that open() made; the model's bytes outlive it. The
  * functions promise what subword.h says. For use inside text/ only. */
@@ -24,6 +24,6 @@ struct tokenizer_kind {
                           struct strbuf *out, uint32_t *ends, struct err *e);
 };
 
-extern const struct tokenizer_kind tokenizer_spm;
+extern const struct tokenizer_kind tokenizer_spm, tokenizer_moses_bpe;
 
 #endif

@@ -41,38 +41,6 @@ for at in range(directory, directory + 128 * count, 128):
 END
 fi
 
-# Print up to LINES lines of real text, from eleven sources in turn. German and
-# English are from the test sets, the others from message catalogs (.mo).
-real_lines() {
-    python3 - "$lines" "${SKMT_SHARED:-../shared}" <<'END'
-import gettext, glob, itertools, sys
-limit, shared = int(sys.argv[1]), sys.argv[2]
-
-def catalog(language):
-    for path in sorted(glob.glob(
-            f"/usr/share/locale/{language}/LC_MESSAGES/*.mo")):
-        try:
-            messages = gettext.GNUTranslations(open(path, "rb"))._catalog
-        except (OSError, ValueError, UnicodeError):
-            continue
-        for key in sorted(messages, key=str):
-            for line in messages[key].split("\n") if key else []:
-                if any(ord(c) > 127 for c in line) and "\0" not in line:
-                    yield line
-
-def corpus():
-    for path in sorted(glob.glob(shared + "/corpora/*/test.tsv")):
-        for line in open(path, encoding="utf-8"):
-            yield from line.rstrip("\n").split("\t")
-
-sources = [corpus()] + [catalog(x) for x in (
-    "ru", "el", "ar", "he", "hi", "th", "zh_CN", "ja", "ko", "vi")]
-rows = itertools.chain.from_iterable(itertools.zip_longest(*sources))
-for line in itertools.islice((x for x in rows if x is not None), limit):
-    sys.stdout.buffer.write(line.replace("\r", " ").encode() + b"\n")
-END
-}
-
 ${CC:-cc} -std=c17 -D_GNU_SOURCE -O2 -ffp-contract=off -Isrc \
     tests/unit/spm_tool.c src/text/*.c src/convert/vocabulary.c \
     src/convert/spm_rewrite.c src/base/err.c src/base/strbuf.c \
@@ -80,7 +48,7 @@ ${CC:-cc} -std=c17 -D_GNU_SOURCE -O2 -ffp-contract=off -Isrc \
     -ljansson -lyaml -lutf8proc -lm -o "$dir/tool"
 "$dir/tool" gen "$lines" 1 >"$dir/random"
 "$dir/tool" scripts "$lines" 1 >"$dir/made"
-real_lines >"$dir/real"
+tools/real_lines.py "$lines" "${SKMT_SHARED:-../shared}" >"$dir/real"
 cat "$dir/random" "$dir/made" "$dir/real" >"$dir/text"
 echo "lines: $(wc -l <"$dir/random") random, $(wc -l <"$dir/made") in ten" \
     "scripts, $(wc -l <"$dir/real") real"
