@@ -190,8 +190,9 @@ typedef struct skmt_option_info {
     size_t size;                /* sizeof(skmt_option_info) */
     const char *name;           /* such as "beam" */
     const char *kind;           /* "int", "float", "bool", "size" (such as
-                                   256M), or a list of the possible values,
-                                   such as "auto|none" */
+                                   256M), "CODE" (of a language), "NETWORK"
+                                   (skmt tune), or a list of the possible
+                                   values, such as "auto|none" */
     const char *fallback;       /* the default, as text */
     const char *help;           /* a phrase in English */
 } skmt_option_info;
@@ -228,17 +229,23 @@ SKMT_API int skmt_system_describe(int i, skmt_system_info *out);
 SKMT_API skmt_status skmt_model_open(skmt_model **out, const char *path,
                                      skmt_error *err);
 /* The same with options: "device" is the device that runs the model. So far
- * there is only "cpu", the default. The other options have no effect; NULL
- * means the defaults. */
+ * there is only "cpu", the default. "from" and "to" are the languages that a
+ * multilingual model translates; its fact "languages" has their codes. A code
+ * may be written in another way: "de" or "de-AT" for "deu_Latn". Without them
+ * such a model cannot translate, unless its file has defaults. A model of one
+ * pair is refused with SKMT_ERR_ARGUMENT if it is for other languages. The
+ * other options have no effect; NULL means the defaults. */
 SKMT_API skmt_status skmt_model_open_with(skmt_model **out, const char *path,
                                           const skmt_options *options,
                                           skmt_error *err);
 SKMT_API void skmt_model_close(skmt_model *model);
 
 /* Get fact i about the model: returns its name and sets *value. The names are
- * "name", "source_lang", "target_lang", "type" ("int8", ..), "checksum" (16
- * hexadecimal digits for the whole file), "d_model", "encoder_layers" and
- * others, as printed by `skmt info`. Returns NULL after the last. The strings
+ * "name", "source_lang", "target_lang" (those that were chosen), "languages"
+ * (codes with commas between; only of a multilingual model), "type" ("int8",
+ * ..), "checksum" (16 hexadecimal digits for the whole file), "d_model",
+ * "encoder_layers" and others, as printed by `skmt info`. Returns NULL after
+ * the last. The strings
  * are valid until the model is closed. */
 SKMT_API const char *skmt_model_fact(const skmt_model *model, int i,
                                      const char **value);

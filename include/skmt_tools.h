@@ -76,6 +76,11 @@ typedef void skmt_tensor_fn(void *user, const char *name, const char *type,
 SKMT_API skmt_status skmt_model_tensors(const skmt_model *model,
                                         skmt_tensor_fn *fn, void *user);
 
+/* The text of the license that came with the model, NULL if none did. *len is
+ * its length; it need not end with a NUL. It is valid until the model is
+ * closed. */
+SKMT_API const char *skmt_model_notice(const skmt_model *model, size_t *len);
+
 /* What a model file says about itself: its header is read and checked, its
  * weights are not read. The facts are "name", "family", "license", "origin",
  * "source_lang", "target_lang", "languages" (codes with commas between; empty

@@ -53,8 +53,9 @@ static void print_result(const struct convert_command *cmd)
     struct stat sb;
 
     if (cmd->quiet || stat(cmd->output, &sb)) return;
-    printf("%-12s%s, %.*f MB\n", "written", cmd->output,
-           sb.st_size < 10000000, (double)sb.st_size / 1e6);
+    printf("%-12s%s, %.0f %s\n", "written", cmd->output,
+           (double)sb.st_size / (sb.st_size < 1000000 ? 1e3 : 1e6),
+           sb.st_size < 1000000 ? "kB" : "MB");
 }
 
 static skmt_status convert_write(struct convert_command *cmd, skmt_error *err)

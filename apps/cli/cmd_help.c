@@ -141,6 +141,8 @@ const struct opt info_options[] = {
     { "json", 'j', NULL, "print one JSON object" },
     { "tensors", 0, NULL, "also list the name, type, shape, size and checksum "
       "of every tensor" },
+    { "license", 0, NULL, "print only the text of the license that came with "
+      "the model" },
     HELP_OPTION,
     NO_MORE_OPTIONS
 };

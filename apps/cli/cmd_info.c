@@ -71,27 +71,46 @@ static void cmd_info_put_facts(struct info_listing *l, const skmt_model *m,
     }
 }
 
-static int info(const char *name, bool json, bool tensors)
+static int info_license(const skmt_model *m, const char *path)
 {
-    struct info_listing l = { { 0 }, json };
+    size_t n;
+    const char *text = skmt_model_notice(m, &n);
+
+    if (!text)
+        return complain(EXIT_TROUBLE, "%s: no text of a license came with the "
+                        "model", path);
+    fwrite(text, 1, n, stdout);
+    return EXIT_DONE;
+}
+
+struct info_wanted { bool json, tensors, license; };
+
+static int info(const char *name, struct info_wanted want)
+{
+    struct info_listing l = { { 0 }, want.json };
     const char *path = NULL;
     skmt_model *m;
     int status = model_find(&m, name, NULL, &path);
 
     if (status) return status;
-    if (json) jput_object(&l.text);
+    if (want.license) {
+        status = info_license(m, path);
+        skmt_model_close(m);
+        return status;
+    }
+    if (l.json) jput_object(&l.text);
     cmd_info_put_facts(&l, m, path);
-    if (tensors) {
-        if (json) {
+    if (want.tensors) {
+        if (l.json) {
             jput_key(&l.text, "tensors");
             jput_array(&l.text);
         } else {
             textbuf_adds(&l.text, "\n");
         }
         skmt_model_tensors(m, put_tensor, &l);
-        if (json) jput_array_end(&l.text);
+        if (l.json) jput_array_end(&l.text);
     }
-    if (json) jput_line_end(&l.text);
+    if (l.json) jput_line_end(&l.text);
     if (l.text.failed)
         status = complain(EXIT_TROUBLE, "%s", textbuf_why(&l.text));
     else fwrite(l.text.data, 1, l.text.len, stdout);
@@ -105,7 +124,7 @@ int cmd_info(int argc, char **argv)
     struct args a = { .command = "info", .own = info_options,
                       .argc = argc, .argv = argv };
     const char *model = NULL;
-    bool json = false, tensors = false;
+    struct info_wanted want = { 0 };
     enum arg what;
 
     while ((what = args_next(&a)) != ARG_END) {
@@ -116,12 +135,14 @@ int cmd_info(int argc, char **argv)
                                 "'%s' and '%s' were given", model, a.value);
             model = a.value;
         } else if (args_is(&a, "json")) {
-            json = true;
+            want.json = true;
         } else if (args_is(&a, "tensors")) {
-            tensors = true;
+            want.tensors = true;
+        } else if (args_is(&a, "license")) {
+            want.license = true;
         } else if (args_is(&a, "help")) {
             return help_command("info");
         }
     }
-    return info(model, json, tensors);
+    return info(model, want);
 }

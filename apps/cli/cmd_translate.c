@@ -427,7 +427,8 @@ static void print_stats(struct translate_run *r)
     if (r->work_stats.len)
         jput_raw(&t, r->work_stats.data, r->work_stats.len);
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
-        const char *value = engine_value(r->job, shown[i]);
+        const char *value = skmt_options_in_force(r->job->options, r->model,
+                                                  0, shown[i]);
 
         jput_key(&t, shown[i]);
         jput_raw(&t, value, strlen(value));

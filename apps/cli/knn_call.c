@@ -82,8 +82,18 @@ int knn_open_memory(struct knn_call *c, const char *option)
 
 int knn_open_model(struct knn_call *c)
 {
-    int status = model_find(&c->model, knn_value(c, "model"), NULL, NULL);
+    static const char *const pair[] = { "from", "to" };
+    skmt_options *o;
+    skmt_error err;
+    skmt_status st = skmt_options_new(&o, &err);
+    int status;
 
+    for (size_t i = 0; i < sizeof pair / sizeof *pair && !st; i++)
+        if (knn_value(c, pair[i]))
+            st = skmt_options_set(o, pair[i], knn_value(c, pair[i]), &err);
+    status = st ? knn_failed(c, &err)
+                : model_find(&c->model, knn_value(c, "model"), o, NULL);
+    skmt_options_free(o);
     if (!status) check_isa();
     return status;
 }

@@ -23,7 +23,7 @@ static const struct opt knn_build_options[] = {
     { "memory", 'M', "FILE", "the translation memory (skmt tm)" },
     KNN_NAMES,
     { "output", 'o', "STORE", "the datastore to write" },
-    MODEL_OPTION,
+    MODEL_OPTION, MODEL_PAIR_OPTIONS,
     { "type", 't', "TYPE", "how states are stored: int8, or f16 in twice the "
       "space; default int8" },
     { "key", 'k', "STATE", "which states are stored: final: those from which "
@@ -47,7 +47,7 @@ static const struct opt knn_add_options[] = {
     PAIR_LANGUAGE_AND_COLUMN_OPTIONS,
     PAIR_HEADER_OPTIONS,
     { "fuzzy", 0, NULL, "also add units marked as fuzzy or not approved" },
-    MODEL_OPTION,
+    MODEL_OPTION, MODEL_PAIR_OPTIONS,
     KNN_ALIGNMENT,
     KNN_THREADS, KNN_BLOCK, KNN_JSON, QUIET_OPTION, KNN_HELP_AND_END
 };
@@ -147,7 +147,7 @@ static const struct opt knn_train_options[] = {
     { "source-column", 0, "N", "column of the sources (tsv, csv); default 1" },
     { "target-column", 0, "N", "column of the targets (tsv, csv); default 2" },
     PAIR_HEADER_OPTIONS,
-    MODEL_OPTION,
+    MODEL_OPTION, MODEL_PAIR_OPTIONS,
     KNN_THREADS, KNN_JSON, QUIET_OPTION, KNN_HELP_AND_END
 };
 

@@ -78,6 +78,7 @@ int model_find(skmt_model **out, const char *name, const skmt_options *o,
     const char *default_name = getenv("SKMT_MODEL");
     char tried[4 * PATH_MAX] = "";
     skmt_error err = { 0 };
+    skmt_status st;
 
     *out = NULL;
     if (!name && default_name && default_name[0]) name = default_name;
@@ -92,7 +93,9 @@ int model_find(skmt_model **out, const char *name, const skmt_options *o,
                         name ? name : "", tried);
     }
     if (path) *path = found_path;
-    if (skmt_model_open_with(out, found_path, o, &err))
-        return complain(EXIT_MODEL, "%s", err.message);
+    st = skmt_model_open_with(out, found_path, o, &err);
+    if (st == SKMT_ERR_ARGUMENT)
+        return complain(EXIT_USAGE, "--%s", err.message);
+    if (st) return complain(EXIT_MODEL, "%s", err.message);
     return record_model(found_path, *out);
 }

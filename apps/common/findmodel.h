@@ -16,6 +16,13 @@
     { "model", 'm', "FILE", "model file, or the name of an installed model; " \
       "default $SKMT_MODEL, then de-en" }
 
+/* For commands that do not have the options of the library for opening a
+ * model. */
+#define MODEL_PAIR_OPTIONS                                                    \
+    { "from", 0, "CODE", "source language, such as de, of a model with "      \
+      "several languages (skmt info lists them)" },                           \
+    { "to", 0, "CODE", "target language, likewise" }
+
 /* Whether there is a default model: $SKMT_MODEL is set, or de-en is in one of
  * the folders. Opening it may still fail. */
 bool has_default_model(void);

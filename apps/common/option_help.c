@@ -90,7 +90,7 @@ void option_help_library(describe_fn *describe)
             snprintf(help, sizeof help, "%s%s",
                      is_on_by_default(info.fallback) && !is_auto_flag(&info)
                      ? "do not " : "", info.help);
-        else if (!strcmp(info.fallback, "default"))
+        else if (!*info.fallback || !strcmp(info.fallback, "default"))
             snprintf(help, sizeof help, "%s", info.help);
         else
             snprintf(help, sizeof help, "%s (default %s)", info.help,

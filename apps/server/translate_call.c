@@ -219,9 +219,10 @@ static bool set_client_options(struct answering *x, skmt_options *o)
 
 /* Asks for several translations. The search keeps as many hypotheses as its
  * beam has, so the beam is made as wide as their number. */
-static bool set_nbest(struct answering *x, skmt_options *o)
+static bool set_nbest(struct answering *x, skmt_options *o,
+                      const struct served_model *m)
 {
-    const char *beam = skmt_options_get(o, "beam");
+    const char *beam = skmt_options_in_force(o, m->model, 0, "beam");
     char nbest[16];
     skmt_error err;
 
@@ -236,11 +237,12 @@ static bool set_nbest(struct answering *x, skmt_options *o)
     return true;
 }
 
-static bool set_wish_options(struct answering *x, skmt_options *o)
+static bool set_wish_options(struct answering *x, skmt_options *o,
+                             const struct served_model *m)
 {
     skmt_error err;
 
-    if (!set_nbest(x, o)) return false;
+    if (!set_nbest(x, o, m)) return false;
     if (x->wish->explain && skmt_options_set(o, "explain", "true", &err)) {
         call_fail_error(x->call, &err);
         return false;
@@ -266,7 +268,7 @@ static bool make_options(struct answering *x, struct answer_options *o,
             return false;
         }
         if (!set_client_options(x, *both[i])
-            || !set_wish_options(x, *both[i]))
+            || !set_wish_options(x, *both[i], m))
             return false;
     }
     if (skmt_options_set(o->attention, "attention", "true", &err)) {

@@ -73,18 +73,18 @@ const char *skmt_model_fact(const skmt_model *model, int i,
                             const char **value)
 {
     const struct engine *en = engine_of(model);
-    bool exists = i >= 0 && i < en->n_facts;
+    bool exists = i >= 0 && i < en->facts.n;
 
-    *value = exists ? en->facts[i].value : NULL;
-    return exists ? en->facts[i].name : NULL;
+    *value = exists ? en->facts.at[i].value : NULL;
+    return exists ? en->facts.at[i].name : NULL;
 }
 
 const char *skmt_model_get(const skmt_model *model, const char *name)
 {
     const struct engine *en = engine_of(model);
 
-    for (int i = 0; i < en->n_facts; i++)
-        if (!strcmp(en->facts[i].name, name)) return en->facts[i].value;
+    for (int i = 0; i < en->facts.n; i++)
+        if (!strcmp(en->facts.at[i].name, name)) return en->facts.at[i].value;
     return NULL;
 }
 

@@ -9,6 +9,7 @@
 #include "api/handles.h"
 #include "base/strbuf.h"
 #include "model/config.h"
+#include "model/languages.h"
 #include "model/mfile.h"
 #include "skmt_tools.h"
 
@@ -21,32 +22,20 @@ struct skmt_card {
     struct { const char *name, *value; } fact[CARD_FACTS];
 };
 
-/* Append the codes of lines "CODE TAB ID", with commas between. */
+/* Append the codes with commas between. */
 static enum status card_read_languages(skmt_card *c, const struct mfile *f,
                                        struct err *e)
 {
     const struct mtensor *t = mfile_find(f, "languages");
-    const char *p, *end;
-    enum status st;
+    enum status st = t ? mfile_check_tensor(f, t, e) : ST_OK;
+    struct languages l = { 0 };
 
-    if (!t) return ST_OK;
-    st = mfile_check_tensor(f, t, e);
-    if (st) return st;
-    p = t->data;
-    end = p + t->bytes;
-    while (p < end) {
-        const char *nl = memchr(p, '\n', (size_t)(end - p));
-        const char *tab = memchr(p, '\t', (size_t)((nl ? nl : end) - p));
-
-        if (!nl || !tab || memchr(p, 0, (size_t)(nl - p)))
-            return err_set(e, ST_FORMAT, "%s: the list of languages is "
-                           "damaged", mfile_name(f));
-        if ((c->languages.len && !strbuf_add(&c->languages, ",", 1)) ||
-            !strbuf_add(&c->languages, p, (size_t)(tab - p)))
-            return err_nomem(e, mfile_name(f));
-        p = nl + 1;
-    }
-    return ST_OK;
+    if (!st) st = languages_read(&l, f, c->cfg.vocab_size, e);
+    for (int i = 0; i < l.n && !st; i++)
+        if (!strbuf_addf(&c->languages, "%s%s", i ? "," : "", l.at[i].code))
+            st = err_nomem(e, mfile_name(f));
+    languages_release(&l);
+    return st;
 }
 
 /* The type of the target table stands for the whole model. */

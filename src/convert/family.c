@@ -226,6 +226,18 @@ static enum status apply_options(struct model_plan *p,
                    "halves-hf or in-turn", o->positions);
 }
 
+/* A model of one pair is called after it, others after their files. */
+static void set_name(struct config *c)
+{
+    if (*c->name) return;
+    if (*c->source_lang && *c->target_lang &&
+        c->language_tokens == LANGUAGE_TOKENS_NONE)
+        snprintf(c->name, sizeof c->name, "%s-%s", c->source_lang,
+                 c->target_lang);
+    else
+        copy_plain(c->name, sizeof c->name, c->origin);
+}
+
 /* Check the config and fill in missing values, by writing it as text and
  * parsing that again: config_parse() knows the ranges. */
 static enum status complete_config(struct model_plan *p, struct file_set *s,
@@ -236,9 +248,7 @@ static enum status complete_config(struct model_plan *p, struct file_set *s,
     struct err why;
     enum status st;
 
-    if (!*c->name)
-        snprintf(c->name, sizeof c->name, "%s-%s", c->source_lang,
-                 c->target_lang);
+    set_name(c);
     strbuf_init(&text, 0);
     if (!config_format(c, &text)) st = err_nomem(e, "config");
     else if ((st = config_parse(c, text.data, text.len, &why)))

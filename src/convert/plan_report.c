@@ -23,24 +23,33 @@ static int count_lines(const struct strbuf *text)
     return n;
 }
 
+/* "de to en", "to en", "from de" or "not known". */
+static void write_pair(const struct config *c, char *out, size_t size)
+{
+    const char *from = c->source_lang, *to = c->target_lang;
+
+    if (*from && *to) snprintf(out, size, "%s to %s", from, to);
+    else if (*to) snprintf(out, size, "to %s", to);
+    else if (*from) snprintf(out, size, "from %s", from);
+    else snprintf(out, size, "not known");
+}
+
 static bool put_languages(const struct model_plan *p, struct strbuf *out)
 {
     const struct config *c = &p->cfg;
-    char value[120];
+    bool targets = c->language_tokens == LANGUAGE_TOKENS_TARGET_FIRST;
+    char value[160], pair[60];
     int n = count_lines(&p->languages);
 
-    if (n)
-        snprintf(value, sizeof value, "%d%s%s%s%s%s", n,
-                 c->language_tokens == LANGUAGE_TOKENS_TARGET_FIRST
-                     ? " to translate to" : "",
-                 *c->target_lang ? "; unless others are chosen, " : "",
-                 c->source_lang, *c->source_lang ? " to " : "",
-                 c->target_lang);
-    else if (*c->source_lang && *c->target_lang)
-        snprintf(value, sizeof value, "%s to %s", c->source_lang,
-                 c->target_lang);
+    write_pair(c, pair, sizeof pair);
+    if (!n)
+        snprintf(value, sizeof value, "%s", pair);
+    else if (*c->target_lang)
+        snprintf(value, sizeof value, "%d%s; %s unless others are chosen", n,
+                 targets ? " targets" : "", pair);
     else
-        snprintf(value, sizeof value, "not known");
+        snprintf(value, sizeof value, "%d%s%s%s", n, targets ? " targets" : "",
+                 *c->source_lang ? ", " : "", *c->source_lang ? pair : "");
     return put_line(out, "languages", value);
 }
 
@@ -126,8 +135,9 @@ static bool put_weights(const struct model_plan *p, struct strbuf *out)
         bytes += size * element_bytes(t->type);
         if (count[t->type] > count[most]) most = t->type;
     }
-    snprintf(value, sizeof value, "%d tensors, mostly %s, %.*f MB", n,
-             names[most], bytes < 10000000, (double)bytes / 1e6);
+    snprintf(value, sizeof value, "%d tensors, mostly %s, %.0f %s", n,
+             names[most], (double)bytes / (bytes < 1000000 ? 1e3 : 1e6),
+             bytes < 1000000 ? "kB" : "MB");
     return put_line(out, "weights", value);
 }
 

@@ -1,98 +1,13 @@
-/* engine.c - opens a model, collects the facts that skmt info shows, and turns
- * user options into search options. It translates nothing itself. */
+/* engine.c - opens a model, and turns user options into search options. It
+ * translates nothing itself. */
 #include "engine/engine.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/invariant.h"
 #include "nn/cpu_backend.h"
-
-enum { MAX_FACTS = 40 };
-
-__attribute__((format(printf, 3, 4)))
-static void add_fact(struct engine *en, const char *name, const char *fmt, ...)
-{
-    struct fact *f = &en->facts[en->n_facts];
-    va_list ap;
-
-    assert(en->n_facts < MAX_FACTS && strlen(name) < sizeof f->name);
-    snprintf(f->name, sizeof f->name, "%s", name);
-    va_start(ap, fmt);
-    vsnprintf(f->value, sizeof f->value, fmt, ap);
-    va_end(ap);
-    en->n_facts++;
-}
-
-static long count_linear(const struct linear *l)
-{
-    return (long)l->n * l->k + (l->bias ? l->n : 0);
-}
-
-/* The number of trained parameters, independent of how they are stored. */
-static long count_weights(const struct weights *w)
-{
-    const struct config *c = &w->cfg;
-    long n = count_linear(&w->tgt_emb), d = c->d_model;
-
-    if (w->src_emb.w != w->tgt_emb.w) n += count_linear(&w->src_emb);
-    if (w->project.w != w->tgt_emb.w) n += count_linear(&w->project);
-    else if (w->project.bias) n += c->vocab_size;
-    if (c->positions == POS_LEARNED) n += 2L * c->max_positions * d;
-    if (c->final_norm) n += 4 * d;
-#define L(field, name, rows, cols) n += count_linear(&l->field);
-#define N(field, name) n += 2 * d;
-    for (int i = 0; i < c->encoder_layers; i++) {
-        const struct encoder_layer *l = &w->enc[i];
-        ENCODER_LAYER_WEIGHTS(L, N)
-    }
-    for (int i = 0; i < c->decoder_layers; i++) {
-        const struct decoder_layer *l = &w->dec[i];
-        DECODER_LAYER_WEIGHTS(L, N)
-    }
-#undef L
-#undef N
-    return n;
-}
-
-static void list_facts(struct engine *en)
-{
-    static const char *const norm[] = { "pre", "post" };
-    static const char *const act[] = { "none", "relu", "gelu", "silu" };
-    static const char *const pos[] = { "sinusoidal-halves",
-                                       "sinusoidal-interleaved", "learned",
-                                       "sinusoidal-halves-hf" };
-    const struct config *c = &en->w->cfg;
-
-    add_fact(en, "name", "%s", c->name);
-    add_fact(en, "source_lang", "%s", c->source_lang);
-    add_fact(en, "target_lang", "%s", c->target_lang);
-    add_fact(en, "type", "%s", dtype_name(weights_type(en->w)));
-    add_fact(en, "file_bytes", "%llu",
-         (unsigned long long)mfile_size(en->w->file));
-    add_fact(en, "checksum", "%016llx",
-         (unsigned long long)mfile_id(en->w->file));
-    add_fact(en, "parameters", "%ld", count_weights(en->w));
-    add_fact(en, "vocabulary", "%d", c->vocab_size);
-    add_fact(en, "d_model", "%d", c->d_model);
-    add_fact(en, "heads", "%d", c->heads);
-    add_fact(en, "ffn", "%d", c->ffn);
-    if (c->ffn_decoder != c->ffn)
-        add_fact(en, "ffn_decoder", "%d", c->ffn_decoder);
-    add_fact(en, "encoder_layers", "%d", c->encoder_layers);
-    add_fact(en, "decoder_layers", "%d", c->decoder_layers);
-    add_fact(en, "norm", "%s%s", norm[c->norm],
-         c->final_norm ? ", final" : "");
-    add_fact(en, "activation", "%s", act[c->activation]);
-    add_fact(en, "positions", "%s", pos[c->positions]);
-    add_fact(en, "embeddings", "%s",
-         en->w->src_emb.w == en->w->project.w ? "shared" : "separate");
-    add_fact(en, "max_source", "%d", c->max_source);
-    add_fact(en, "max_positions", "%d", c->max_positions);
-    add_fact(en, "knn_tau", "%g", c->knn_tau);
-}
 
 /* Make C strings of all pieces of a tokenizer, for the API. Ids that it does
  * not have get "". */
@@ -182,6 +97,18 @@ static enum status open_backend(struct engine *en, enum device device,
                    (int)device);
 }
 
+/* Read the list of languages, and choose those of the options. */
+static enum status choose_languages(struct engine *en, const struct options *o,
+                                    struct err *e)
+{
+    struct config *c = &en->w->cfg;
+    enum status st = languages_read(&en->languages, en->w->file,
+                                    c->vocab_size, e);
+
+    return st ? st : languages_choose(c, &en->languages, o->from, o->to,
+                                      mfile_name(en->w->file), e);
+}
+
 enum status engine_open_with(struct engine **out, const char *path,
                              const struct options *o, struct err *e)
 {
@@ -192,17 +119,16 @@ enum status engine_open_with(struct engine **out, const char *path,
     if (!en) return err_nomem(e, "model");
     atomic_init(&en->holders, 1);
     st = weights_open(&en->w, path, e);
+    if (!st) st = choose_languages(en, o, e);
     if (!st) st = net_open(&en->net, en->w, NULL, e);
     if (!st) st = open_backend(en, (enum device)o->device, e);
     if (!st) st = list_both(en, e);
     if (!st) st = read_network(en, e);
-    if (!st && !(en->facts = calloc(MAX_FACTS, sizeof *en->facts)))
-        st = err_nomem(e, "model");
+    if (!st) st = facts_make(&en->facts, en->w, &en->languages, e);
     if (st) {
         engine_close(en);
         return st;
     }
-    list_facts(en);
     *out = en;
     return ST_OK;
 }
@@ -230,7 +156,8 @@ void engine_close(const struct engine *const_en)
     backend_close(en->backend);
     net_close(en->net);
     weights_close(en->w);
-    free(en->facts);
+    facts_release(&en->facts);
+    languages_release(&en->languages);
     piece_texts_release(en);
     free(en->trust);
     free(en);
@@ -276,6 +203,12 @@ enum status engine_check_metak(const struct engine *en,
                    "model; train it again with this one (skmt knn train)");
 }
 
+/* How many hypotheses a search keeps. */
+static int engine_beam(const struct engine *en, const struct options *o)
+{
+    return options_beam(o, en->w->cfg.beam);
+}
+
 int engine_max_source(const struct engine *en, const struct options *o)
 {
     int most = en->backend->max_pos - 2;    /* a special token on each side */
@@ -304,6 +237,13 @@ struct options engine_resolve(const struct engine *en,
                       : set.prune > 0 ? set.prune : 0;
     if (set.tau <= 0) r.tau = options_preset_tau(&set);
     if (!en) return r;
+    r.beam = engine_beam(en, &set);
+    r.lenpen_type = options_lenpen_type(&set, en->w->cfg.length_penalty) ==
+                            LENPEN_GNMT
+                        ? LENPEN_CHOICE_GNMT : LENPEN_CHOICE_FAIRSEQ;
+    r.lenpen = options_lenpen(&set, en->w->cfg.length_penalty);
+    snprintf(r.from, sizeof r.from, "%s", en->w->cfg.source_lang);
+    snprintf(r.to, sizeof r.to, "%s", en->w->cfg.target_lang);
     options_set(&r, "system", options_system(&set), NULL);
     r.tau = options_tau(&set, en->w->cfg.knn_tau);
     r.chunk_tau = options_chunk_tau(&set, en->w->cfg.knn_tau);
@@ -316,17 +256,20 @@ enum status engine_search_options(const struct engine *en,
                                   struct search_options *out, struct err *e)
 {
     int longest = engine_max_source(en, o), most = en->backend->max_pos - 2;
+    int beam = engine_beam(en, o);
+    double penalty = en->w->cfg.length_penalty;
 
-    if (o->nbest > o->beam)
+    if (o->nbest > beam)
         return err_set(e, ST_ARGUMENT, "nbest: %d translations need a beam of "
                        "at least %d, but beam is %d", o->nbest, o->nbest,
-                       o->beam);
+                       beam);
     if (longest > most)
         return err_set(e, ST_ARGUMENT, "max-source: %d is too large; this "
                        "model allows at most %d pieces", longest, most);
     *out = (struct search_options){
-        .beam = o->beam, .nbest = o->nbest,
-        .lenpen_type = o->lenpen_type, .lenpen = o->lenpen,
+        .beam = beam, .nbest = o->nbest,
+        .lenpen_type = options_lenpen_type(o, penalty),
+        .lenpen = options_lenpen(o, penalty),
         .max_len_a = o->max_len_a, .max_len_b = o->max_len_b,
         .early_stop = o->early_stop, .prune = o->prune > 0 ? o->prune : 0,
         .attention = o->attention, .explain = o->explain,
@@ -338,12 +281,12 @@ enum status engine_search_options(const struct engine *en,
 struct batch_limits engine_batch_limits(const struct engine *en,
                                         const struct options *o)
 {
-    int longest = engine_max_source(en, o) + 2;
+    int longest = engine_max_source(en, o) + 2, beam = engine_beam(en, o);
     struct search_options so = { .max_len_a = o->max_len_a,
                                  .max_len_b = o->max_len_b };
 
     return (struct batch_limits){
-        .lanes = o->batch, .rows = o->batch * o->beam, .max_beam = o->beam,
+        .lanes = o->batch, .rows = o->batch * beam, .max_beam = beam,
         .drafts = o->draft, .max_source = longest,
         .max_len = search_max_len(&so, en->backend->max_pos, longest),
     };

@@ -8,12 +8,11 @@
 
 #include "align/word_keys.h"
 #include "base/err.h"
+#include "engine/facts.h"
 #include "engine/options.h"
 #include "model/weights.h"
 #include "nn/net.h"
 #include "search/batch.h"
-
-struct fact { char name[24]; char value[128]; };
 
 /* The pieces of a tokenizer as C strings. */
 struct piece_texts {
@@ -27,13 +26,15 @@ struct engine {
     struct weights *w;
     struct net *net;
     struct backend *backend;    /* runs the model */
-    struct fact *facts;         /* [n_facts] shown by skmt info */
-    int n_facts;
+    struct languages languages; /* of a multilingual model */
+    struct facts facts;
     struct piece_texts src_pieces, tgt_pieces;
     struct trust *trust;        /* the network in the model file, or NULL */
 };
 
-/* Open a model as the options of open.def say. There is one holder then. */
+/* Open a model as the options of open.def say. There is one holder then. Of a
+ * multilingual model whose languages are not chosen, the tokenizers and facts
+ * can be used, but it cannot translate: backend_executor_new() fails. */
 enum status engine_open_with(struct engine **out, const char *path,
                              const struct options *o, struct err *e);
 /* The same with the defaults. */

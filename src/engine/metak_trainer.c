@@ -77,7 +77,7 @@ enum status metak_trainer_new(struct metak_trainer **out,
     t->en = engine_hold(en);
     t->s = entries_hold(s);
     st = pool_new(&t->pool, threads, e);
-    if (!st) st = b->ops->executor_new(b, &l, t->pool, &t->x, e);
+    if (!st) st = backend_executor_new(b, &l, t->pool, &t->x, e);
     if (!st) st = entry_search_new(&t->search, s, NULL, t->pool, e);
     if (!st) st = list_stored(t, e);
     if (st) metak_trainer_free(t);

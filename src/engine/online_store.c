@@ -258,7 +258,7 @@ enum status online_store_new(struct online_store **out,
         if (!s->nb) st = err_nomem(e, "corrections");
     }
     if (!st) st = online_view_new(&s->view, e);
-    if (!st) st = b->ops->executor_new(b, &l, NULL, &s->x, e);
+    if (!st) st = backend_executor_new(b, &l, NULL, &s->x, e);
     if (st) online_store_free(s);
     else *out = s;
     return st;

@@ -15,7 +15,7 @@
 
 enum option_kind {
     KIND_INT, KIND_REAL, KIND_FLAG, KIND_AUTO_FLAG, KIND_ENUM, KIND_SIZE,
-    KIND_TRUST, KIND_METAK
+    KIND_TRUST, KIND_METAK, KIND_TEXT
 };
 
 struct option {
@@ -23,6 +23,7 @@ struct option {
     enum option_kind kind;
     size_t offset;
     double low, high;           /* KIND_INT, KIND_REAL */
+    size_t bytes;               /* KIND_TEXT: of the field */
     const char *const *words;   /* KIND_ENUM: the values, then NULL */
     int usual;                  /* KIND_ENUM: the default */
 };
@@ -48,6 +49,8 @@ static const struct option all_options[] = {
     { { name, "NETWORK", "default", help }, KIND_TRUST, .offset = AT(field) },
 #define METAK(field, name, help)                                            \
     { { name, "NETWORK", "none", help }, KIND_METAK, .offset = AT(field) },
+#define TEXT(field, name, size, help)                                       \
+    { { name, "CODE", "", help }, KIND_TEXT, AT(field), .bytes = size },
 #include "engine/options.def"
 #include "engine/steer.def"
 #include "engine/retrieval.def"
@@ -60,6 +63,7 @@ static const struct option all_options[] = {
 #undef SIZE
 #undef TRUST
 #undef METAK
+#undef TEXT
 };
 enum { N_OPTIONS = sizeof all_options / sizeof *all_options };
 
@@ -74,6 +78,7 @@ enum {
 #define SIZE(field, name, def, text, help) + 1
 #define TRUST(field, name, help) + 1
 #define METAK(field, name, help) + 1
+#define TEXT(field, name, bytes, help) + 1
     N_TRANSLATION = 0
 #include "engine/options.def"
     , N_STEERING = 0
@@ -88,6 +93,7 @@ enum {
 #undef SIZE
 #undef TRUST
 #undef METAK
+#undef TEXT
 };
 
 void options_defaults(struct options *o)
@@ -101,6 +107,7 @@ void options_defaults(struct options *o)
 #define SIZE(field, name, def, text, help) .field = def,
 #define TRUST(field, name, help) .field = { .is_set = false },
 #define METAK(field, name, help) .field = { .is_set = false },
+#define TEXT(field, name, bytes, help) .field = "",
 #include "engine/options.def"
 #include "engine/steer.def"
 #include "engine/retrieval.def"
@@ -113,6 +120,7 @@ void options_defaults(struct options *o)
 #undef SIZE
 #undef TRUST
 #undef METAK
+#undef TEXT
     };
 }
 
@@ -288,6 +296,21 @@ static void options_write_metak(const struct metak_option *m, char *out,
     snprintf(out, (size_t)size, "%s", text);
 }
 
+/* "" is the default. */
+static enum status options_set_text(char *field, const struct option *op,
+                                    const char *value, struct err *e)
+{
+    for (const char *p = value; *p; p++)
+        if (*p <= ' ' || *p > '~')
+            return err_set(e, ST_ARGUMENT, "%s: \"%.60s\" is not a code",
+                           op->info.name, value);
+    if (strlen(value) >= op->bytes)
+        return err_set(e, ST_ARGUMENT, "%s: \"%.60s\" is longer than %zu "
+                       "letters", op->info.name, value, op->bytes - 1);
+    strcpy(field, value);
+    return ST_OK;
+}
+
 enum status options_set(struct options *o, const char *name,
                         const char *value, struct err *e)
 {
@@ -333,6 +356,7 @@ enum status options_set(struct options *o, const char *name,
     case KIND_METAK:
         return options_set_metak((struct metak_option *)(void *)field, value,
                                  e);
+    case KIND_TEXT: return options_set_text(field, op, value, e);
     }
     return ST_OK;
 }
@@ -375,6 +399,7 @@ bool options_get(const struct options *o, const char *name, char *out,
         options_write_metak((const struct metak_option *)(const void *)field,
                             out, size);
         break;
+    case KIND_TEXT: snprintf(out, (size_t)size, "%s", field); break;
     }
     return true;
 }
@@ -495,6 +520,34 @@ static const struct preset_values *preset_of(const struct options *o)
     if (o->preset == PRESET_AUTO && has_system_defaults(o))
         return &system_defaults[o->system];
     return &presets[o->preset];
+}
+
+#define USUAL_BEAM 4
+#define USUAL_LENPEN 0.6
+
+int options_beam(const struct options *o, int model_beam)
+{
+    return o->beam ? o->beam : model_beam ? model_beam : USUAL_BEAM;
+}
+
+/* A model file can only recommend an exponent for fairseq's penalty. */
+enum lenpen options_lenpen_type(const struct options *o, double model_penalty)
+{
+    switch (o->lenpen_type) {
+    case LENPEN_CHOICE_AUTO: break;
+    case LENPEN_CHOICE_GNMT: return LENPEN_GNMT;
+    case LENPEN_CHOICE_FAIRSEQ: return LENPEN_FAIRSEQ;
+    }
+    return model_penalty >= 0 ? LENPEN_FAIRSEQ : LENPEN_GNMT;
+}
+
+double options_lenpen(const struct options *o, double model_penalty)
+{
+    if (o->lenpen >= 0) return o->lenpen;
+    if (model_penalty >= 0 &&
+        options_lenpen_type(o, model_penalty) == LENPEN_FAIRSEQ)
+        return model_penalty;
+    return USUAL_LENPEN;
 }
 
 int options_matches(const struct options *o)

@@ -84,6 +84,13 @@ enum exact_mode { EXACT_MODES(ENUM_CONSTANT) };
 #define DEVICES(X) X(DEVICE_CPU, "cpu")
 enum device { DEVICES(ENUM_CONSTANT) };
 
+/* The values of option lenpen-type. */
+#define LENPEN_CHOICES(X)                                                   \
+    X(LENPEN_CHOICE_AUTO, "auto")                                           \
+    X(LENPEN_CHOICE_GNMT, "gnmt")                                           \
+    X(LENPEN_CHOICE_FAIRSEQ, "fairseq")
+enum lenpen_choice { LENPEN_CHOICES(ENUM_CONSTANT) };
+
 /* The largest value of option beam. */
 enum { MAX_BEAM = 64 };
 
@@ -100,6 +107,7 @@ struct options {
 #define SIZE(field, name, def, text, help) int64_t field;
 #define TRUST(field, name, help) struct trust_option field;
 #define METAK(field, name, help) struct metak_option field;
+#define TEXT(field, name, bytes, help) char field[bytes];
 #include "engine/options.def"
 #include "engine/steer.def"
 #include "engine/retrieval.def"
@@ -112,12 +120,14 @@ struct options {
 #undef SIZE
 #undef TRUST
 #undef METAK
+#undef TEXT
 };
 
 struct option_info {
     const char *name;
-    const char *kind;           /* "int", "float", "bool", "size", "text", or
-                                   the values of an enum: "a|b|c" */
+    const char *kind;           /* "int", "float", "bool", "size", "NETWORK",
+                                   "CODE" (of a language), or the values of an
+                                   enum: "a|b|c" */
     const char *fallback;       /* the default, as text */
     const char *help;
 };
@@ -150,6 +160,11 @@ void options_choose_preset(struct options *o, bool model_has_network);
 /* The values that are used: the value that was set, or the default of the
  * preset. Other code must call these functions and not read the fields. */
 int options_matches(const struct options *o);   /* pairs of a search */
+/* model_beam and model_penalty are the values in the model file; 0 and -1 if it
+ * has none. */
+int options_beam(const struct options *o, int model_beam);
+enum lenpen options_lenpen_type(const struct options *o, double model_penalty);
+double options_lenpen(const struct options *o, double model_penalty);
 int options_pairs(const struct options *o);     /* pairs that steer */
 int options_k(const struct options *o);
 /* model_tau is the value in the model file, 0 if it has none. */

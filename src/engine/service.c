@@ -77,9 +77,9 @@ static enum status check_limits(const struct service *s,
     int longest = engine_max_source(s->engine, o);
     int max_len = search_max_len(so, s->engine->backend->max_pos, longest + 2);
 
-    if (o->beam > l->max_beam)
+    if (so->beam > l->max_beam)
         return err_set(e, ST_ARGUMENT, "beam: %d is too large; this service "
-                       "allows at most %d", o->beam, l->max_beam);
+                       "allows at most %d", so->beam, l->max_beam);
     if (longest + 2 > l->max_source)
         return err_set(e, ST_ARGUMENT, "max-source: %d is too large; this "
                        "service allows at most %d pieces", longest,

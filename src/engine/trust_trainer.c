@@ -44,7 +44,7 @@ enum status trust_trainer_new(struct trust_trainer **out,
     if (t->o.preset == PRESET_AUTO) t->o.preset = PRESET_LEARNED;
     st = datastore_builder_new(&t->builder, en, NULL, e);
     if (!st)
-        st = en->backend->ops->executor_new(en->backend, &l, NULL, &t->x, e);
+        st = backend_executor_new(en->backend, &l, NULL, &t->x, e);
     if (st) trust_trainer_free(t);
     else *out = t;
     return st;

@@ -63,7 +63,7 @@ static enum status fast_worker_ready(struct fast_worker *fw, struct entries *s,
                                  .max_len = b->max_pos };
     enum status st = ST_OK;
 
-    if (!fw->x) st = b->ops->executor_new(b, &l, NULL, &fw->x, e);
+    if (!fw->x) st = backend_executor_new(b, &l, NULL, &fw->x, e);
     if (st || fw->entries == s) return st;
     source_index_free(fw->index);
     fw->index = NULL;

@@ -94,7 +94,7 @@ static enum status key_builder_make_room(struct key_builder *kb, int rows,
     if (rows > kb->rows) kb->rows = rows;
     l.rows = kb->rows;
     l.max_source = b->max_pos < kb->rows ? b->max_pos : kb->rows;
-    st = b->ops->executor_new(b, &l, kb->pool, &kb->x, e);
+    st = backend_executor_new(b, &l, kb->pool, &kb->x, e);
     if (st) return st;
     kb->xq = mem_alloc((size_t)kb->rows * (size_t)pad_to(b->d, 4), 1);
     kb->xs = mem_alloc((size_t)kb->rows, sizeof *kb->xs);

@@ -248,6 +248,12 @@ struct backend {
  * pieces. */
 int attended_piece(const struct config *cfg, const float *weights, int n);
 
+/* Make an executor (backend_ops). Fails with ST_ARGUMENT if the model is
+ * multilingual and its languages are not chosen (model/languages.h). */
+enum status backend_executor_new(const struct backend *b,
+                                 const struct executor_limits *l,
+                                 struct pool *pool, struct executor **out,
+                                 struct err *e);
 void backend_close(struct backend *b);          /* NULL is fine */
 void executor_free(struct executor *x);         /* NULL is fine */
 

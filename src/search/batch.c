@@ -88,7 +88,7 @@ static enum status batch_init(struct batch *b, struct pool *pool,
         return err_set(e, ST_LIMIT, "batch %d, beam %d and translations of %d "
                        "pieces need too much memory together; lower one of "
                        "them", l->lanes, l->max_beam, l->max_len);
-    st = b->backend->ops->executor_new(b->backend, &need, pool, &b->x, e);
+    st = backend_executor_new(b->backend, &need, pool, &b->x, e);
     if (!st) st = batch_alloc(b, slots, e);
     for (int i = 0; !st && i < l->lanes; i++)
         st = lane_init(&b->lanes[i], b, e);

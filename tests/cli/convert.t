@@ -64,11 +64,11 @@ It says what it found. Without -o it does nothing else.
   positions   sines, then cosines, from 0 on, at most 64
   vocabulary  310 tokens; one table for source, target and output
   tokenizer   one for both sides
-  weights     89 tensors, mostly f32, 0.2 MB
+  weights     89 tensors, mostly f32, 211 kB
   nothing is written; name a file with -o FILE
 
   $ skmt convert --from tiny -o int8.skmt | tail -1
-  written     int8.skmt, 0.1 MB
+  written     int8.skmt, 116 kB
 
   $ mkdir other; skmt convert --from other -o x; echo hello > other/hello; skmt convert --from other -o x; echo '{"model_type": "t5"}' > other/config.json; skmt convert --from other -o x
   skmt: other: there are no files

@@ -109,7 +109,7 @@ Every command that runs a model, or uses its pieces, takes --device.
 
 For an invalid value, the message says which values are valid.
 
-  $ skmt translate --beam 0
+  $ skmt translate --beam -1
   skmt: --beam: * (glob)
   [2]
 

@@ -76,7 +76,7 @@ TEST(each_value_of_an_enum_reads_back)
                 n++;
             }
     CHECK_INT(n, 11);
-    CHECK_INT(o.lenpen_type, LENPEN_FAIRSEQ);
+    CHECK_INT(o.lenpen_type, LENPEN_CHOICE_FAIRSEQ);
     CHECK_INT(o.split, SPLIT_NONE);
     CHECK_INT(o.invalid, INVALID_REPLACE);
     CHECK_INT(o.preset, PRESET_PAPER_SK2);
@@ -94,15 +94,39 @@ TEST(defaults_are_those_of_the_method)
     struct options o;
 
     options_defaults(&o);
-    CHECK_INT(o.beam, 4);
+    CHECK_INT(options_beam(&o, 0), 4);
     CHECK_INT(o.nbest, 1);
-    CHECK_INT(o.lenpen_type, 0);
-    CHECK_NEAR(o.lenpen, 0.6, 0);
+    CHECK_INT(options_lenpen_type(&o, -1), LENPEN_GNMT);
+    CHECK_NEAR(options_lenpen(&o, -1), 0.6, 0);
     CHECK_NEAR(o.max_len_a, 1.2, 0);
     CHECK_INT(o.max_len_b, 64);
     CHECK(o.early_stop && o.prune == -1 && !o.attention);
     CHECK_INT(o.split, SPLIT_AUTO);
     CHECK_INT(o.invalid, INVALID_ERROR);
+}
+
+/* A model file may recommend a beam size, and an exponent for fairseq's length
+ * penalty. What is set counts more. */
+TEST(models_recommend_defaults)
+{
+    struct options o;
+    struct err e;
+
+    options_defaults(&o);
+    CHECK_INT(options_beam(&o, 6), 6);
+    CHECK_INT(options_lenpen_type(&o, 1), LENPEN_FAIRSEQ);
+    CHECK_NEAR(options_lenpen(&o, 1.1), 1.1, 0);
+    CHECK_OK(options_set(&o, "lenpen", "0.5", &e), &e);
+    CHECK_INT(options_lenpen_type(&o, 1), LENPEN_FAIRSEQ);
+    CHECK_NEAR(options_lenpen(&o, 1.1), 0.5, 0);
+    options_defaults(&o);
+    CHECK_OK(options_set(&o, "lenpen-type", "gnmt", &e), &e);
+    CHECK_OK(options_set(&o, "beam", "2", &e), &e);
+    CHECK_INT(options_beam(&o, 6), 2);
+    CHECK_INT(options_lenpen_type(&o, 1), LENPEN_GNMT);
+    CHECK_NEAR(options_lenpen(&o, 1.1), 0.6, 0);
+    CHECK_OK(options_set(&o, "lenpen-type", "fairseq", &e), &e);
+    CHECK_NEAR(options_lenpen(&o, -1), 0.6, 0);
 }
 
 /* A value that was set can be read back as text, and setting that text changes
@@ -146,25 +170,29 @@ TEST(values_survive_the_round_trip)
 TEST(bad_values_are_refused_with_a_message)
 {
     static const struct { const char *name, *value, *msg; } bad[] = {
-        { "beam", "0", "beam: \"0\" is not a whole number from 1 to 64" },
-        { "beam", "65", "beam: \"65\" is not a whole number from 1 to 64" },
-        { "beam", "two", "beam: \"two\" is not a whole number from 1 to 64" },
-        { "beam", "", "beam: \"\" is not a whole number from 1 to 64" },
-        { "beam", "4x", "beam: \"4x\" is not a whole number from 1 to 64" },
-        { "beam", "1.5", "beam: \"1.5\" is not a whole number from 1 to 64" },
-        { "beam", "nan", "beam: \"nan\" is not a whole number from 1 to 64" },
+        { "beam", "-1", "beam: \"-1\" is not a whole number from 0 to 64" },
+        { "beam", "65", "beam: \"65\" is not a whole number from 0 to 64" },
+        { "beam", "two", "beam: \"two\" is not a whole number from 0 to 64" },
+        { "beam", "", "beam: \"\" is not a whole number from 0 to 64" },
+        { "beam", "4x", "beam: \"4x\" is not a whole number from 0 to 64" },
+        { "beam", "1.5", "beam: \"1.5\" is not a whole number from 0 to 64" },
+        { "beam", "nan", "beam: \"nan\" is not a whole number from 0 to 64" },
         { "beam", "1e999",
-          "beam: \"1e999\" is not a whole number from 1 to 64" },
-        { "lenpen", "-1", "lenpen: \"-1\" is not a number from 0 to 10" },
-        { "lenpen", "inf", "lenpen: \"inf\" is not a number from 0 to 10" },
-        { "lenpen", "0,6", "lenpen: \"0,6\" is not a number from 0 to 10" },
+          "beam: \"1e999\" is not a whole number from 0 to 64" },
+        { "lenpen", "-2", "lenpen: \"-2\" is not a number from -1 to 10" },
+        { "lenpen", "inf", "lenpen: \"inf\" is not a number from -1 to 10" },
+        { "lenpen", "0,6", "lenpen: \"0,6\" is not a number from -1 to 10" },
         { "lenpen-type", "gn",
-          "lenpen-type: \"gn\" is not one of gnmt|fairseq" },
+          "lenpen-type: \"gn\" is not one of auto|gnmt|fairseq" },
         { "lenpen-type", "gnmt|fairseq",
-          "lenpen-type: \"gnmt|fairseq\" is not one of gnmt|fairseq" },
-        { "lenpen-type", "", "lenpen-type: \"\" is not one of gnmt|fairseq" },
+          "lenpen-type: \"gnmt|fairseq\" is not one of auto|gnmt|fairseq" },
+        { "lenpen-type", "",
+          "lenpen-type: \"\" is not one of auto|gnmt|fairseq" },
         { "early-stop", "maybe", "early-stop: \"maybe\" is not 1 or 0" },
         { "attention", "", "attention: \"\" is not 1 or 0" },
+        { "to", "de en", "to: \"de en\" is not a code" },
+        { "from", "a_very_long_code", "from: \"a_very_long_code\" is longer "
+          "than 15 letters" },
         { "no-such", "1", "there is no option \"no-such\"" },
         { "", "1", "there is no option \"\"" },
     };
@@ -200,7 +228,7 @@ TEST(numbers_are_the_same_in_every_locale)
         set = setlocale(LC_NUMERIC, comma[i]);
     if (!set) SKIP("no locale with a decimal comma is installed");
     options_defaults(&o);
-    CHECK_STR(text_of(&o, "lenpen"), "0.6");
+    CHECK_STR(text_of(&o, "max-len-a"), "1.2");
     CHECK_OK(options_set(&o, "lenpen", "1.25", &e), &e);
     CHECK_NEAR(o.lenpen, 1.25, 0);
     setlocale(LC_NUMERIC, "C");

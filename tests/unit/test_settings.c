@@ -114,7 +114,7 @@ TEST(defaults_are_those_of_the_list)
     CHECK_INT(s.models.n, 0);
     CHECK(s.threads >= 1);
     CHECK_INT(atoi(option(&s, "threads")), s.threads);
-    CHECK_STR(option(&s, "beam"), "4");
+    CHECK_STR(option(&s, "beam"), "0");
     settings_release(&s);
 }
 

@@ -308,7 +308,7 @@ TEST(call_refuses)
         { "zz", "en" }, { "de", "zz" }, { "en", "de" }, { "de", "de" },
         { "fr", "en" }, { "de", "fr" }, { "deutsch", "en" },
     };
-    static const char *const options[] = { "{\"beam\":0}", "{\"threads\":4}",
+    static const char *const options[] = { "{\"beam\":-1}", "{\"threads\":4}",
         "{\"trust\":\"x\"}", "{\"x\":1}", "{\"beam\":[]}",
         "{\"key-cache\":\"1G\"}" };
     char *longer = malloc(20002);
