@@ -33,7 +33,7 @@ It says what it found.
   positions   sines, then cosines, from 0 on, at most 1024
   vocabulary  101 tokens, 2 of which never come out; one table for source, target and output; output bias
   tokenizer   one for each side
-  weights     87 tensors, mostly f32, 0.1 MB
+  weights     87 tensors, mostly f32, 52 kB
   license     CC-BY-4.0
   nothing is written; name a file with -o FILE
 
