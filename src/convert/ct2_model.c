@@ -411,7 +411,7 @@ static enum status plan_texts(struct model_plan *p, const struct ct2_model *m,
 {
     struct ct2_vocabularies v;
     struct ct2_texts t = {
-        .vocabularies = &v, .settings = settings,
+        .vocabularies = &v, .settings = settings, .moses = m->moses,
         .tokenizers = m->tokenizers, .target_prefix = m->target_prefix,
         .options = m->options,
     };

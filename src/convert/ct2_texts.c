@@ -3,12 +3,14 @@
 #include "convert/ct2_texts.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/invariant.h"
 #include "convert/plan_languages.h"
 #include "convert/plan_rows.h"
 #include "convert/vocabulary_spm.h"
+#include "text/moses_bpe.h"
 
 #define NAME_SIZE 300
 
@@ -112,14 +114,62 @@ static bool is_special(void *user, const char *piece)
 
 /* ---- tokenizers ---- */
 
-static enum status make_tokenizer(struct strbuf *out, struct plan_side *side,
-                                  struct special_test *test,
-                                  const struct tokenizer_file *file,
-                                  const struct vocabulary *v, struct err *e)
+/* One side of the model. */
+struct ct2_side {
+    const struct vocabulary *v;
+    const struct tokenizer_file *file;
+    const char *language;
+    struct strbuf *out;         /* of the plan */
+    struct plan_side rows;      /* result */
+};
+
+/* pieces and control have room for the whole vocabulary. */
+static void list_pieces(const struct ct2_side *side, struct special_test *test,
+                        struct moses_bpe_spec *spec, const char **pieces,
+                        int32_t *control)
 {
-    return vocabulary_spm_bytes(out, side,
-                                (struct str){ file->bytes, file->size },
-                                file->name, v, test->t->settings->unk.data,
+    for (int32_t id = 0; id < spec->n_pieces; id++) {
+        pieces[id] = vocabulary_piece(side->v, id);
+        if (id != spec->unk && is_special(test, pieces[id]))
+            control[spec->n_control++] = id;
+    }
+}
+
+static enum status make_moses(struct ct2_side *side, struct special_test *test,
+                              struct err *e)
+{
+    int32_t n = vocabulary_size(side->v);
+    const char **pieces = calloc((size_t)n, sizeof *pieces);
+    int32_t *control = calloc((size_t)n, sizeof *control);
+    struct moses_bpe_spec spec = {
+        .language = side->language, .steps = MOSES_ARGOS,
+        .codes_form = BPE_CODES_SUBWORD_NMT, .codes = side->file->bytes,
+        .codes_size = side->file->size, .codes_name = side->file->name,
+        .marks = BPE_MARKS_AT, .pieces = pieces, .n_pieces = n,
+        .unk = vocabulary_find(side->v, test->t->settings->unk.data),
+        .control = control,
+    };
+    enum status st = pieces && control ? ST_OK : err_nomem(e, "tokenizer");
+
+    if (!st) {
+        list_pieces(side, test, &spec, pieces, control);
+        st = moses_bpe_write(side->out, &spec, e);
+    }
+    free(pieces);
+    free(control);
+    side->rows = (struct plan_side){ n, n, spec.unk };
+    return st;
+}
+
+static enum status make_tokenizer(struct ct2_side *side,
+                                  struct special_test *test, struct err *e)
+{
+    const struct tokenizer_file *f = side->file;
+
+    if (test->t->moses) return make_moses(side, test, e);
+    return vocabulary_spm_bytes(side->out, &side->rows,
+                                (struct str){ f->bytes, f->size }, f->name,
+                                side->v, test->t->settings->unk.data,
                                 is_special, test, e);
 }
 
@@ -129,19 +179,23 @@ static enum status make_tokenizers(struct model_plan *p,
 {
     const struct ct2_texts *t = test->t;
     const struct ct2_vocabularies *v = t->vocabularies;
-    const struct tokenizer_file *source = &t->tokenizers->source;
-    const struct tokenizer_file *target = t->tokenizers->target.bytes
-                                              ? &t->tokenizers->target : source;
-    bool one = v->source == v->target && source == target;
-    struct plan_side sides[2];
-    enum status st = make_tokenizer(&p->source_tokenizer, &sides[0], test,
-                                    source, v->source, e);
+    const struct tokenizer_files *files = t->tokenizers;
+    struct ct2_side source = {
+        .v = v->source, .file = &files->source,
+        .language = p->cfg.source_lang, .out = &p->source_tokenizer,
+    };
+    struct ct2_side target = {
+        .v = v->target, .language = p->cfg.target_lang,
+        .file = files->target.bytes ? &files->target : &files->source,
+        .out = &p->target_tokenizer,
+    };
+    bool one = v->source == v->target && source.file == target.file &&
+               !t->moses;
+    enum status st = make_tokenizer(&source, test, e);
 
-    if (!st && !one)
-        st = make_tokenizer(&p->target_tokenizer, &sides[1], test, target,
-                            v->target, e);
+    if (!st && !one) st = make_tokenizer(&target, test, e);
     if (st) return st;
-    return plan_rows(p, &sides[0], one ? NULL : &sides[1],
+    return plan_rows(p, &source.rows, one ? NULL : &target.rows,
                      t->settings->zero_start, e);
 }
 

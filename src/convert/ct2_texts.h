@@ -35,6 +35,9 @@ struct ct2_texts {
     const struct ct2_vocabularies *vocabularies;
     const struct ct2_settings *settings;
     const struct tokenizer_files *tokenizers;
+    bool moses;                 /* the tokenizer is a list of BPE merges for
+                                   words that Moses' rules split, as Argos has
+                                   it, for the languages of the config */
     const char *target_prefix;  /* a token that begins each translation; "" */
     bool small100;              /* with tokens of languages: only the target's
                                    language, before the source */

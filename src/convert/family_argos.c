@@ -1,6 +1,7 @@
 /* family_argos.c - packages of Argos Translate and LibreTranslate: a zip
  * archive, or the folder that it is unpacked to, with metadata.json, a
- * CTranslate2 model in model/, and one tokenizer for both languages. */
+ * CTranslate2 model in model/, and one tokenizer for both languages: a
+ * SentencePiece model, or merges of BPE for words split by Moses. */
 #include <stdio.h>
 #include <string.h>
 
@@ -74,17 +75,16 @@ static enum status read_metadata(struct model_plan *p, struct json_config *j,
 
 /* ---- the tokenizer ---- */
 
+/* *moses: it is a list of BPE merges. */
 static enum status find_package_tokenizer(struct tokenizer_files *t,
-                                          struct file_set *s,
+                                          bool *moses, struct file_set *s,
                                           const struct family_options *o,
                                           struct err *e)
 {
-    if (!o->tokenizer && !file_set_has(s, spm, NULL) &&
-        file_set_has(s, bpe, NULL))
-        return err_set(e, ST_FORMAT, "%s: %s: packages with BPE codes instead "
-                       "of a SentencePiece model cannot be converted",
-                       file_set_path(s), bpe);
-    return tokenizer_files_find(t, s, "", o, e);
+    *moses = !o->tokenizer && !file_set_has(s, spm, NULL) &&
+             file_set_has(s, bpe, NULL);
+    return *moses ? tokenizer_files_read(t, s, bpe, e)
+                  : tokenizer_files_find(t, s, "", o, e);
 }
 
 static enum status plan_package(struct model_plan *p, struct json_config *j,
@@ -99,7 +99,7 @@ static enum status plan_package(struct model_plan *p, struct json_config *j,
     };
     enum status st = read_metadata(p, j, s, o, e);
 
-    if (!st) st = find_package_tokenizer(&tokenizers, s, o, e);
+    if (!st) st = find_package_tokenizer(&tokenizers, &m.moses, s, o, e);
     if (st) return st;
     /* What Argos Translate tells CTranslate2 to do. */
     p->cfg.beam = 4;

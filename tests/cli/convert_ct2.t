@@ -32,9 +32,10 @@ outputs are those that tools/foreign_oracle.py computes.
 
 Argos packages.
 
-  $ /usr/bin/python3 "$TOP/tools/check_foreign.py" argos-spm argos-txt
+  $ /usr/bin/python3 "$TOP/tools/check_foreign.py" argos-spm argos-txt argos-bpe
   argos-spm: the same
   argos-txt: the same
+  argos-bpe: the same
 
 It says what it found.
 

@@ -549,6 +549,28 @@ TEST(plans_an_argos_package)
     scratch_remove(&f.at);
 }
 
+TEST(an_argos_package_may_have_merges_of_bpe)
+{
+    struct folder f;
+    struct model_plan *p;
+
+    folder_make(&f, "model/");
+    put_metadata(&f, "");
+    remove(scratch_path(&f.at, "sentencepiece.model"));
+    put_text(&f, "model/", "shared_vocabulary.txt",
+             "<unk>\n<blank>\n<s>\n</s>\na@@\nb\nc\nd@@\ne\nde\n");
+    put_text(&f, "", "bpe.model", "#version: 0.2\nd e</w>\n");
+    p = sound_plan(&f, NULL);
+    REQUIRE(p != NULL);
+    CHECK_INT(p->cfg.vocab_size, CT2_V);
+    CHECK(!p->source_row && p->target_tokenizer.len);
+    CHECK_MEM(p->barred, "\1\1\1\0\0\0\0\0\0\0", CT2_V);
+    plan_end(p);
+    put_text(&f, "", "bpe.model", "#version: 0.2\nd\n");
+    CHECK(strstr(refusal(&f, NULL), "bpe.model:2: ") != NULL);
+    scratch_remove(&f.at);
+}
+
 TEST(refuses_other_argos_packages)
 {
     struct folder f;
