@@ -1,9 +1,8 @@
 /* convert.h - write the .skmt file of a model that is planned.
  *
- * All names and shapes are checked before anything is written, and the file
- * appears under its name only when it is complete. The same input and type give
- * the same bytes. Tensors are read and written in blocks of rows, so that
- * matrices of any size need little memory; only a matrix that is stored by
+ * The file appears under its name only when it is complete. The same input and
+ * type give the same bytes. Tensors are read and written in blocks of rows, so
+ * that matrices of any size need little memory; only a matrix that is stored by
  * input (tensor.h) is in memory as a whole, as int8. */
 #ifndef CONVERT_CONVERT_H
 #define CONVERT_CONVERT_H
@@ -20,8 +19,7 @@
 typedef int convert_progress_fn(void *user, uint64_t done, uint64_t total);
 
 /* `type` is the element type of the matrices: DT_F32, DT_BF16 or DT_I8. Norms,
- * biases and learned positions are always f32. `progress` may be NULL. The
- * tensors of a plan are marked as used, so that it can be written only once. */
+ * biases and learned positions are always f32. `progress` may be NULL. */
 enum status convert_plan(struct model_plan *p, enum dtype type,
                          const char *out, convert_progress_fn *progress,
                          void *user, struct err *e);

@@ -11,6 +11,7 @@
 #include "convert/json_config.h"
 #include "convert/license.h"
 #include "convert/plan_report.h"
+#include "convert/tensor_step.h"
 #include "text/subword.h"
 
 static const struct family *const families[] = {
@@ -290,6 +291,16 @@ static enum status complete_report(struct model_plan *p, struct err *e)
     return ok ? ST_OK : err_nomem(e, "report");
 }
 
+/* Check that all tensors are there and no other ones. */
+static enum status check_tensors(struct model_plan *p, struct err *e)
+{
+    struct step_list l = { 0 };
+    enum status st = step_list_make(&l, p, e);
+
+    step_list_release(&l);
+    return st;
+}
+
 static enum status complete_plan(struct model_plan *p, struct file_set *s,
                                  const struct family *f,
                                  const struct family_options *o, struct err *e)
@@ -302,6 +313,7 @@ static enum status complete_plan(struct model_plan *p, struct file_set *s,
     if (!st) st = check_tokenizer(p, &p->source_tokenizer, "source", e);
     if (!st && p->target_tokenizer.len)
         st = check_tokenizer(p, &p->target_tokenizer, "target", e);
+    if (!st) st = check_tensors(p, e);
     return st ? st : complete_report(p, e);
 }
 

@@ -69,7 +69,8 @@ bool family_warn(struct model_plan *p, const char *fmt, ...);
 
 /* Recognize the files and make a plan. Its config is checked and complete: the
  * name of the family, the origin and the license are filled in where the family
- * has not done so (but not for our own models). The tokenizers can be opened.
+ * has not done so (but not for our own models). The tokenizers can be opened,
+ * and all tensors are there, have their shapes, and none is left over.
  * Fails with ST_FORMAT and says what was found if no family fits. */
 enum status model_plan_make(struct model_plan **out, struct file_set *s,
                             const struct family_options *o, struct err *e);

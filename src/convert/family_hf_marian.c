@@ -97,7 +97,8 @@ static enum status read_marian_config(struct model_plan *p,
 /* Give rows that have no piece one that no text contains, so that the tables
  * and the vocabulary have the same size. */
 static enum status fill_vocabulary(struct vocabulary **v, int rows,
-                                   const char *name, struct err *e)
+                                   struct file_set *s, const char *file,
+                                   struct err *e)
 {
     const char **piece;
     struct vocabulary *more;
@@ -105,13 +106,14 @@ static enum status fill_vocabulary(struct vocabulary **v, int rows,
     enum status st;
 
     if (n > rows)
-        return err_set(e, ST_FORMAT, "%s: has %d pieces, but config.json says "
-                       "that the table has %d rows", name, n, rows);
+        return err_set(e, ST_FORMAT, "%s/%s: has %d pieces, but config.json "
+                       "says that the table has %d rows", file_set_path(s),
+                       file, n, rows);
     if (n == rows) return ST_OK;
     piece = calloc((size_t)rows, sizeof *piece);
-    if (!piece) return err_nomem(e, name);
+    if (!piece) return err_nomem(e, file);
     for (int i = 0; i < n; i++) piece[i] = vocabulary_piece(*v, i);
-    st = vocabulary_make(&more, piece, (size_t)rows, name, e);
+    st = vocabulary_make(&more, piece, (size_t)rows, file, e);
     free(piece);
     if (st) return st;
     vocabulary_free(*v);
@@ -132,11 +134,12 @@ static enum status read_marian_vocabulary(struct vocabulary **out,
         return err_set(e, ST_FORMAT, "%s/%s: there is no piece \"%.40s\"",
                        file_set_path(s), file,
                        vocabulary_find(*out, m->eos) < 0 ? m->eos : m->unk);
-    return fill_vocabulary(out, rows, file, e);
+    return fill_vocabulary(out, rows, s, file, e);
 }
 
-static enum status read_vocabularies(struct hf_marian *m, struct file_set *s,
-                                     struct err *e)
+static enum status read_vocabularies(struct hf_marian *m,
+                                     const struct model_plan *p,
+                                     struct file_set *s, struct err *e)
 {
     struct json_config *j = m->config;
     int rows = json_config_int(j, "vocab_size", 58101, 4, MAX_IDS);
@@ -147,6 +150,7 @@ static enum status read_vocabularies(struct hf_marian *m, struct file_set *s,
     enum status st = json_config_check(j, e);
 
     if (!st && m->tokenizer) st = json_config_check(m->tokenizer, e);
+    if (!st) st = hf_names_check_rows(p->own, p, rows, target_rows, e);
     m->eos = hf_config_token(m->tokenizer, "eos_token", "</s>");
     m->unk = hf_config_token(m->tokenizer, "unk_token", "<unk>");
     m->pad = hf_config_token(m->tokenizer, "pad_token", "<pad>");
@@ -263,7 +267,7 @@ static enum status hf_marian_plan(struct model_plan *p, struct file_set *s,
     if (!st) st = hf_config_open_tokenizer(&m.tokenizer, s, e);
     if (!st) st = read_marian_config(p, m.config, e);
     if (!st) st = open_marian_weights(p, s, m.config, e);
-    if (!st) st = read_vocabularies(&m, s, e);
+    if (!st) st = read_vocabularies(&m, p, s, e);
     if (!st) st = plan_marian_rows(p, &m, s, e);
     if (!st) st = plan_marian_languages(p, &m, o, e);
     if (!st) st = hf_config_search(p, s, m.config, e);

@@ -214,6 +214,9 @@ static enum status plan_with(struct model_plan *p, struct file_set *s,
     if (!st) st = read_m2m_config(p, j, e);
     if (!st) st = open_m2m_weights(p, s, j, e);
     if (!st)
+        st = hf_names_check_rows(p->own, p, p->cfg.vocab_size,
+                                 p->cfg.vocab_size, e);
+    if (!st)
         st = m2m_vocabulary_read(&v, s, languages, p->cfg.vocab_size, e);
     if (!st) st = plan_m2m_texts(p, s, v, kind, o, e);
     if (!st) st = hf_config_search(p, s, j, e);

@@ -8,6 +8,7 @@
  * rules say are the same must have the same values. */
 #include "convert/hf_names.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -188,6 +189,28 @@ enum status hf_names_init(struct hf_names *n, struct model_plan *p,
     p->output_bias = r->bias && exists(p, r->bias);
     if (p->output_bias) strcpy(n->bias, r->bias);
     return ST_OK;
+}
+
+static enum status check_rows(const struct model_plan *p, const char *name,
+                              int rows, struct err *e)
+{
+    struct tensor_file *f;
+    struct file_tensor *t = checkpoint_find(p->tensors, name, &f);
+
+    assert(t);
+    if (t->n_dims == 2 && t->shape[0] == rows) return ST_OK;
+    return err_set(e, ST_FORMAT, "%s: the table \"%s\" has %" PRId64
+                   " rows, but config.json says %d", f->name, name,
+                   t->shape[0], rows);
+}
+
+enum status hf_names_check_rows(const struct hf_names *n,
+                                const struct model_plan *p, int source,
+                                int target, struct err *e)
+{
+    enum status st = check_rows(p, n->source, source, e);
+
+    return st ? st : check_rows(p, n->target, target, e);
 }
 
 /* ---- positions ---- */

@@ -189,7 +189,10 @@ double json_config_number(struct json_config *c, const char *key, double def,
     if (def == JSON_REQUIRED) def = low;
     if (!v) return def;
     if (json_is_number(v) && d >= low && d <= high) return d;
-    config_fail(c, key, "should be a number from %g to %g", low, high);
+    if (low <= -1e300 && high >= 1e300)
+        config_fail(c, key, "should be a number");
+    else
+        config_fail(c, key, "should be a number from %g to %g", low, high);
     return def;
 }
 
