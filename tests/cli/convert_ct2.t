@@ -37,6 +37,14 @@ Argos packages.
   argos-txt: the same
   argos-bpe: the same
 
+Models of several languages.
+
+  $ /usr/bin/python3 "$TOP/tools/check_foreign.py" ct2-opus-multi ct2-m2m100 ct2-small100 ct2-nllb200
+  ct2-opus-multi: the same
+  ct2-m2m100: the same
+  ct2-small100: the same
+  ct2-nllb200: the same
+
 It says what it found.
 
   $ /usr/bin/python3 "$TOP/tools/gen_foreign.py" . argos-spm ct2-nllb200 ct2-fairseq > /dev/null
@@ -47,7 +55,7 @@ It says what it found.
   positions   sines and cosines in turn, from 0 on, at most 96
   vocabulary  91 tokens, 3 of which never come out; one table for source, target and output; output bias
   tokenizer   one for both sides
-  weights     107 tensors, mostly int8, 0.0 MB
+  weights     107 tensors, mostly int8, 31 kB
   note: the files do not say under which license the model is
   nothing is written; name a file with -o FILE
 
