@@ -1,5 +1,5 @@
-/* test_hf_names.c - which tables a model of Hugging Face has, when writers leave
- * out those that are equal, and what they keep is not fixed. */
+/* test_hf_names.c - which tables a model of Hugging Face has, when writers
+ * leave out those that are equal, and what they keep is not fixed. */
 #include "convert/hf_names.h"
 #include "made_tensors.h"
 

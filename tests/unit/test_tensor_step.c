@@ -1,8 +1,7 @@
 /* test_tensor_step.c - the tensors of a model file from those of other files:
  * transposed, mapped, in parts, with bars, read in blocks of any size.
  *
- * The model has one layer in each stack, d_model 4 and 2 heads. A place function
- * of each test says where its tensors are. */
+ * The model has one layer in each stack, d_model 4 and 2 heads. */
 #include "convert/tensor_step.h"
 #include "made_tensors.h"
 
@@ -269,7 +268,8 @@ TEST(missing_parts_of_a_bias_are_zeros)
  * no id has. */
 TEST(rows_are_mapped)
 {
-    static int32_t source[V] = { 2, 3, -1, 0, 6 }, target[V] = { 0, 1, 2, 3, -1 };
+    static int32_t source[V] = { 2, 3, -1, 0, 6 };
+    static int32_t target[V] = { 0, 1, 2, 3, -1 };
     static uint8_t barred[V] = { 0, 1, 0, 0, 0 };
     float want[V * D], bias[PADDED] = { 50, -1e9f, 52, 53, 0 };
     struct model_plan p;
