@@ -20,7 +20,7 @@ static const char *const known[] = {
     "tied-embeddings-all", "output-omit-bias", "transformer-decoder-autoreg",
     "transformer-attention-mask", "transformer-tied-layers", "original-type",
 
-    "version", "special-vocab", "dim-rnn", "enc-type", "enc-cell",
+    "version", "dim-rnn", "enc-type", "enc-cell",
     "enc-cell-depth", "dec-cell", "dec-cell-base-depth", "dec-cell-high-depth",
     "skip", "layer-normalization", "transformer-dim-aan",
     "transformer-aan-depth", "transformer-aan-activation",

@@ -133,6 +133,7 @@ TEST(settings_that_are_refused)
         { "transformer-no-projection: true", "\"transformer-no-projection\"" },
         { "right-left: true", "\"right-left\" is set" },
         { "ulr: true", "\"ulr\" is set" },
+        { "special-vocab: [3]", "\"special-vocab\" is set" },
         { "transformer-train-position-embeddings: true",
           "\"transformer-train-position-embeddings\" is set" },
         { "transformer-pool: true", "\"transformer-pool\" is set" },
