@@ -117,6 +117,18 @@ static void bar_pieces(struct model_plan *p, const struct marian_model *m)
     }
 }
 
+/* A model with the token of one language only translates to that. */
+static void choose_only_language(struct model_plan *p)
+{
+    const char *list = p->languages.data;
+    size_t n = strcspn(list, "\t");
+
+    assert(n < sizeof p->cfg.target_lang);
+    if (!*p->cfg.target_lang && strchr(list, '\n')[1] == 0)
+        snprintf(p->cfg.target_lang, sizeof p->cfg.target_lang, "%.*s", (int)n,
+                 list);
+}
+
 static enum status set_languages(struct model_plan *p,
                                  const struct marian_model *m,
                                  const struct family_options *o, struct err *e)
@@ -127,8 +139,10 @@ static enum status set_languages(struct model_plan *p,
                                     LANGUAGE_TOKENS_TARGET_FIRST, o, e);
 
     if (st) return st;
-    if (p->languages.len)
+    if (p->languages.len) {
+        choose_only_language(p);
         return plan_pair(p, &only_source, m->files.readme.source, NULL, e);
+    }
     st = plan_pair(p, o, m->files.readme.source, m->files.readme.target, e);
     if (!st && (!*p->cfg.source_lang || !*p->cfg.target_lang) &&
         !family_note(p, "the files do not say which languages these are; "

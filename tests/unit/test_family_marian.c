@@ -209,6 +209,24 @@ TEST(plan_of_a_package_with_two_vocabularies)
     scratch_remove(&s);
 }
 
+TEST(the_only_language_is_the_target)
+{
+    struct model_plan *p;
+    struct scratch s;
+
+    REQUIRE(write_package(&s, &usual, NULL));
+    scratch_write(&s, "v.yml", "a: 0\n</s>: 1\n<unk>: 2\nb: 3\nc: 4\nd: 5\n"
+                  "'>>deu<<': 6\ne: 7\nf: 8\n");
+    p = plan_package(&s, NULL);
+    if (p) {
+        CHECK_STR(p->languages.data, "deu\t6\n");
+        CHECK_STR(p->cfg.target_lang, "deu");
+        CHECK_STR(p->cfg.source_lang, "");
+    }
+    model_plan_free(p);
+    scratch_remove(&s);
+}
+
 /* The row of zeros that decoding begins with, and the row of "q", which the
  * vocabulary lacks. */
 TEST(tables_of_a_converted_model)
