@@ -15,6 +15,7 @@
 #include "convert/marian_side.h"
 #include "convert/plan_languages.h"
 #include "convert/plan_rows.h"
+#include "text/language.h"
 
 #define BEAM_MOST 64
 
@@ -80,21 +81,50 @@ static enum status read_sides(struct marian_model *m,
     return st;
 }
 
+/* The code of a language: what the user says, or what the package says. */
+static const char *side_language(const char *given, const char *found)
+{
+    const char *code = given ? given : found, *known;
+
+    known = language_code(str_of(code));
+    return known ? known : code;
+}
+
+static enum status note_bpe(struct model_plan *p,
+                            const struct marian_texts *source,
+                            const struct marian_texts *target, struct err *e)
+{
+    bool ok = *source->language && *target->language
+        ? family_note(p, "texts are split by the rules of Moses for %s and %s, "
+                      "and by BPE codes", source->language, target->language)
+        : family_warn(p, "texts are split by the rules of Moses, which differ "
+                      "between languages, and the languages are not known; say "
+                      "them with --source-lang and --target-lang");
+
+    return ok ? ST_OK : err_nomem(e, "report");
+}
+
 /* One tokenizer serves both sides if they are the same. */
 static enum status make_tokenizers(struct marian_model *m,
                                    struct model_plan *p, struct file_set *s,
+                                   const struct family_options *o,
                                    struct err *e)
 {
     const struct marian_decoder *d = &m->files.decoder;
+    const struct opus_readme *r = &m->files.readme;
     struct strbuf *a = &p->source_tokenizer, *b = &p->target_tokenizer;
+    struct marian_texts from = {
+        "source", d->source_vocab, side_language(o->source_lang, r->source),
+        m->files.cleans };
+    struct marian_texts to = {
+        "target", d->target_vocab, side_language(o->target_lang, r->target),
+        m->files.cleans };
     struct plan_side source, target;
     bool one;
-    enum status st = marian_side_tokenizer(&m->source, a, &source, s, "source",
-                                           d->source_vocab, m->files.cleans, e);
+    enum status st = marian_side_tokenizer(&m->source, a, &source, s, &from, e);
 
-    if (!st)
-        st = marian_side_tokenizer(&m->target, b, &target, s, "target",
-                                   d->target_vocab, m->files.cleans, e);
+    if (!st) st = marian_side_tokenizer(&m->target, b, &target, s, &to, e);
+    if (!st && marian_side_has_bpe(s)) st = note_bpe(p, &from, &to, e);
     if (st) return st;
     one = str_eq(strbuf_view(a), strbuf_view(b));
     if (one) strbuf_reset(b);
@@ -205,7 +235,7 @@ static enum status fill_marian_plan(struct model_plan *p,
     set_network(p, &m->files.config);
     marian_names_tables(p, &m->files.config);
     st = read_sides(m, p, s, e);
-    if (!st) st = make_tokenizers(m, p, s, e);
+    if (!st) st = make_tokenizers(m, p, s, o, e);
     if (st) return st;
     p->cfg.eos_id = m->target.eos;
     p->cfg.suffix_id = m->source.eos;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/invariant.h"
+#include "convert/plan_bpe.h"
 #include "convert/plan_languages.h"
 #include "convert/vocabulary_spm.h"
 #include "text/subword.h"
@@ -147,17 +148,78 @@ static bool marian_side_control(void *user, const char *piece)
            plan_language_code(LANGUAGE_MARKS_OPUS, piece, code, sizeof code);
 }
 
-enum status marian_side_tokenizer(struct marian_side *m, struct strbuf *out,
-                                  struct plan_side *side, struct file_set *s,
-                                  const char *stem, const char *vocab,
-                                  bool clean, struct err *e)
+static enum status spm_tokenizer(struct marian_side *m, struct strbuf *out,
+                                 struct plan_side *side, struct file_set *s,
+                                 const char *file, bool clean, struct err *e)
 {
     const char *unknown = vocabulary_piece(m->v, m->unk);
-    char file[20];
-    const char *name = file;
 
-    snprintf(file, sizeof file, "%s.spm", stem);
-    if (!file_set_has(s, file, NULL) && ends_in(vocab, ".spm")) name = vocab;
     return (clean ? vocabulary_spm_clean : vocabulary_spm)(
-        out, side, s, name, m->v, unknown, marian_side_control, m, e);
+        out, side, s, file, m->v, unknown, marian_side_control, m, e);
+}
+
+/* List the control pieces, in malloc memory. NULL: out of memory. */
+static const char **side_controls(struct marian_side *m, size_t *n)
+{
+    int32_t all = vocabulary_size(m->v);
+    const char **list = malloc((size_t)all * sizeof *list);
+
+    *n = 0;
+    for (int32_t id = 0; list && id < all; id++)
+        if (marian_side_control(m, vocabulary_piece(m->v, id)))
+            list[(*n)++] = vocabulary_piece(m->v, id);
+    return list;
+}
+
+/* If there is a truecasing model, output is put into upper case too. */
+static enum status bpe_tokenizer(struct marian_side *m, struct strbuf *out,
+                                 struct plan_side *side, struct file_set *s,
+                                 const struct marian_texts *t, struct err *e)
+{
+    char file[20], truecaser[20];
+    bool truecases;
+    size_t n;
+    const char **control = side_controls(m, &n);
+    enum status st = control ? ST_OK : err_nomem(e, "control pieces");
+
+    snprintf(file, sizeof file, "%s.bpe", t->stem);
+    snprintf(truecaser, sizeof truecaser, "%s.tcmodel", t->stem);
+    truecases = file_set_has(s, truecaser, NULL);
+    if (!st)
+        st = plan_bpe_write(out, &(struct plan_bpe){
+            .file = file, .form = BPE_CODES_SUBWORD_NMT,
+            .marks = BPE_MARKS_AT,
+            .steps = MOSES_OPUS | (truecases ? MOSES_DETRUECASE : 0),
+            .language = t->language, .unk = m->unk,
+            .control = control, .n_control = n,
+            .truecaser = truecases ? truecaser : NULL,
+        }, m->v, s, e);
+    *side = (struct plan_side){ .rows = vocabulary_size(m->v),
+                                .pieces = vocabulary_size(m->v),
+                                .unk = m->unk };
+    free(control);
+    return st;
+}
+
+enum status marian_side_tokenizer(struct marian_side *m, struct strbuf *out,
+                                  struct plan_side *side, struct file_set *s,
+                                  const struct marian_texts *t, struct err *e)
+{
+    char spm[20];
+
+    snprintf(spm, sizeof spm, "%s.spm", t->stem);
+    if (file_set_has(s, spm, NULL))
+        return spm_tokenizer(m, out, side, s, spm, t->clean, e);
+    if (ends_in(t->vocab, ".spm"))
+        return spm_tokenizer(m, out, side, s, t->vocab, t->clean, e);
+    if (marian_side_has_bpe(s)) return bpe_tokenizer(m, out, side, s, t, e);
+    return err_set(e, ST_FORMAT, "%s: there is neither \"%s\" nor \"%s.bpe\", "
+                   "which say how texts are split", file_set_path(s), spm,
+                   t->stem);
+}
+
+bool marian_side_has_bpe(const struct file_set *s)
+{
+    return file_set_has(s, "source.bpe", NULL) &&
+           !file_set_has(s, "source.spm", NULL);
 }

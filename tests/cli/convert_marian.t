@@ -16,12 +16,23 @@ search and the ids of texts are those of an implementation in numpy.
   marian-rows: the same
   marian-spm: the same
 
+Models with several target languages.
+
+  $ /usr/bin/python3 "$TOP/tools/check_foreign.py" marian-multi marian-multi-separate
+  marian-multi: the same
+  marian-multi-separate: the same
+
 The same with weights as marian-conv writes them.
 
   $ /usr/bin/python3 "$TOP/tools/check_foreign.py" marian-bin marian-intgemm8 marian-intgemm16
   marian-bin: the same
   marian-intgemm8: the same
   marian-intgemm16: the same
+
+Older packages split words with the rules of Moses and BPE codes.
+
+  $ /usr/bin/python3 "$TOP/tools/check_foreign.py" marian-bpe
+  marian-bpe: the same
 
 It says what it found.
 
@@ -44,6 +55,15 @@ It says what it found.
   $ skmt convert --from marian-rows | grep '^note'
   note: the files do not say which languages these are; --source-lang and --target-lang do
   note: the table "Wemb" has 3 rows without a piece, which are left out
+
+  $ /usr/bin/python3 "$TOP/tools/gen_foreign.py" . marian-bpe > /dev/null
+  $ skmt convert --from marian-bpe --source-lang deu --target-lang en -o bpe.skmt | grep '^note\|^warning'
+  note: texts are split by the rules of Moses for de and en, and by BPE codes
+  $ echo 'Haus, "Hund"!' | skmt translate -m bpe.skmt | wc -l
+  1
+
+  $ skmt convert --from marian-bpe | grep '^warning'
+  warning: texts are split by the rules of Moses, which differ between languages, and the languages are not known; say them with --source-lang and --target-lang
 
 The file of the weights is not enough.
 

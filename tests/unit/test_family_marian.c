@@ -10,7 +10,7 @@
 #include "made_spm.h"
 #include "model/weights.h"
 #include "scratch_dir.h"
-#include "text/subword_model.h"
+#include "text/subword.h"
 
 /* ---- a model ---- */
 
@@ -96,7 +96,7 @@ static void write_spm(const struct scratch *s, const char *name)
     FILE *f = fopen(scratch_path(s, name), "wb");
     struct strbuf spm;
 
-    make_model(&spm, KIND_UNIGRAM, small, COUNT(small));
+    make_model(&spm, 1, small, COUNT(small));
     if (CHECK(f != NULL)) {
         fwrite(spm.data, 1, spm.len, f);
         fclose(f);
@@ -205,6 +205,39 @@ TEST(plan_of_a_package_with_two_vocabularies)
                      "100\"; 64 is used") != NULL);
         CHECK(!p->shared_table && !p->tied);
     }
+    model_plan_free(p);
+    scratch_remove(&s);
+}
+
+/* Words are split by "source.bpe"; a truecasing model makes them small. */
+TEST(packages_with_bpe_codes)
+{
+    static const char text[] = "Ab";
+    struct model_plan *p;
+    struct subword *sw;
+    struct pieces ids = { 0 };
+    struct scratch s;
+    struct err e;
+
+    REQUIRE(write_package(&s, &usual, NULL));
+    remove(scratch_path(&s, "source.spm"));
+    remove(scratch_path(&s, "target.spm"));
+    scratch_write(&s, "source.bpe", "#version: 0.2\na b</w>\n");
+    scratch_write(&s, "target.bpe", "#version: 0.2\na b</w>\n");
+    scratch_write(&s, "source.tcmodel", "ab (9/9)\n");
+    scratch_write(&s, "v.yml", "ab: 0\n</s>: 1\n<unk>: 2\na@@: 3\nb: 4\n");
+    p = plan_package(&s, NULL);
+    if (p && CHECK_OK(subword_open(&sw, p->source_tokenizer.data,
+                                   p->source_tokenizer.len, &e), &e)) {
+        CHECK_OK(subword_encode(sw, text, strlen(text), &ids, &e), &e);
+        CHECK_INT(ids.n, 1);
+        if (ids.n) CHECK_INT(ids.at[0].id, 0);
+        CHECK_INT(p->cfg.vocab_size, 6);
+        CHECK(p->target_tokenizer.len > 0);     /* without a truecaser */
+        CHECK(strstr(p->report.data, "warning: texts are split by") != NULL);
+        subword_close(sw);
+    }
+    pieces_release(&ids);
     model_plan_free(p);
     scratch_remove(&s);
 }
@@ -369,7 +402,8 @@ TEST(wrong_files_are_named)
         { "v.yml", "a: 0\n</s>: 1\n<unk>: 2\nb: 3\nc: 4\nd: 5\ne: 6\nf: 7\n"
           "g: 8\nh: 9\n", "v.yml: has 10 pieces, but the table \"Wemb\" has "
           "only 9 rows" },
-        { "source.spm", NULL, "there is no file \"source.spm\"" },
+        { "source.spm", NULL, "there is neither \"source.spm\" nor "
+          "\"source.bpe\", which say how texts are split" },
         { "target.spm", "no model", "target.spm: " },
     };
 
