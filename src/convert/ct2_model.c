@@ -411,9 +411,9 @@ static enum status plan_texts(struct model_plan *p, const struct ct2_model *m,
 {
     struct ct2_vocabularies v;
     struct ct2_texts t = {
-        .vocabularies = &v, .settings = settings, .moses = m->moses,
-        .tokenizers = m->tokenizers, .target_prefix = m->target_prefix,
-        .options = m->options,
+        .vocabularies = &v, .settings = settings, .files = m->files,
+        .tokenizers = m->tokenizers, .codes = m->codes,
+        .target_prefix = m->target_prefix, .options = m->options,
     };
     enum status st = ct2_vocabularies_read(&v, m->files, m->folder,
                                            settings->unk.data, e);

@@ -10,7 +10,7 @@ struct ct2_model {
     struct file_set *files;
     const char *folder;         /* of model.bin in the set: "" or "model/" */
     const struct tokenizer_files *tokenizers;
-    bool moses;                 /* ct2_texts.h */
+    const char *codes;          /* ct2_texts.h; may be NULL */
     const char *target_prefix;  /* ct2_texts.h; "" */
     const struct family_options *options;
 };

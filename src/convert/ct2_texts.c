@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "base/invariant.h"
+#include "convert/plan_bpe.h"
 #include "convert/plan_languages.h"
 #include "convert/plan_rows.h"
 #include "convert/vocabulary_spm.h"
-#include "text/moses_bpe.h"
 
 #define NAME_SIZE 300
 
@@ -123,41 +123,30 @@ struct ct2_side {
     struct plan_side rows;      /* result */
 };
 
-/* pieces and control have room for the whole vocabulary. */
-static void list_pieces(const struct ct2_side *side, struct special_test *test,
-                        struct moses_bpe_spec *spec, const char **pieces,
-                        int32_t *control)
+static enum status make_bpe(struct ct2_side *side, struct special_test *test,
+                            struct err *e)
 {
-    for (int32_t id = 0; id < spec->n_pieces; id++) {
-        pieces[id] = vocabulary_piece(side->v, id);
-        if (id != spec->unk && is_special(test, pieces[id]))
-            control[spec->n_control++] = id;
-    }
-}
-
-static enum status make_moses(struct ct2_side *side, struct special_test *test,
-                              struct err *e)
-{
+    const struct ct2_texts *t = test->t;
     int32_t n = vocabulary_size(side->v);
-    const char **pieces = calloc((size_t)n, sizeof *pieces);
-    int32_t *control = calloc((size_t)n, sizeof *control);
-    struct moses_bpe_spec spec = {
-        .language = side->language, .steps = MOSES_ARGOS,
-        .codes_form = BPE_CODES_SUBWORD_NMT, .codes = side->file->bytes,
-        .codes_size = side->file->size, .codes_name = side->file->name,
-        .marks = BPE_MARKS_AT, .pieces = pieces, .n_pieces = n,
-        .unk = vocabulary_find(side->v, test->t->settings->unk.data),
-        .control = control,
+    const char **control = malloc((size_t)n * sizeof *control);
+    struct plan_bpe b = {
+        .file = t->codes, .form = BPE_CODES_SUBWORD_NMT,
+        .marks = BPE_MARKS_AT, .steps = MOSES_ARGOS,
+        .language = side->language, .control = control,
+        .unk = vocabulary_find(side->v, t->settings->unk.data),
     };
-    enum status st = pieces && control ? ST_OK : err_nomem(e, "tokenizer");
+    enum status st;
 
-    if (!st) {
-        list_pieces(side, test, &spec, pieces, control);
-        st = moses_bpe_write(side->out, &spec, e);
+    if (!control) return err_nomem(e, "tokenizer");
+    for (int32_t id = 0; id < n; id++) {
+        const char *piece = vocabulary_piece(side->v, id);
+
+        if (id != b.unk && is_special(test, piece))
+            control[b.n_control++] = piece;
     }
-    free(pieces);
+    st = plan_bpe_write(side->out, &b, side->v, t->files, e);
     free(control);
-    side->rows = (struct plan_side){ n, n, spec.unk };
+    side->rows = (struct plan_side){ n, n, b.unk };
     return st;
 }
 
@@ -166,7 +155,7 @@ static enum status make_tokenizer(struct ct2_side *side,
 {
     const struct tokenizer_file *f = side->file;
 
-    if (test->t->moses) return make_moses(side, test, e);
+    if (test->t->codes) return make_bpe(side, test, e);
     return vocabulary_spm_bytes(side->out, &side->rows,
                                 (struct str){ f->bytes, f->size }, f->name,
                                 side->v, test->t->settings->unk.data,
@@ -189,8 +178,9 @@ static enum status make_tokenizers(struct model_plan *p,
         .file = files->target.bytes ? &files->target : &files->source,
         .out = &p->target_tokenizer,
     };
+    /* The rules of Moses depend on the language. */
     bool one = v->source == v->target && source.file == target.file &&
-               !t->moses;
+               !t->codes;
     enum status st = make_tokenizer(&source, test, e);
 
     if (!st && !one) st = make_tokenizer(&target, test, e);

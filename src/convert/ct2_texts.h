@@ -34,10 +34,11 @@ void ct2_vocabularies_release(struct ct2_vocabularies *v);
 struct ct2_texts {
     const struct ct2_vocabularies *vocabularies;
     const struct ct2_settings *settings;
+    struct file_set *files;
     const struct tokenizer_files *tokenizers;
-    bool moses;                 /* the tokenizer is a list of BPE merges for
-                                   words that Moses' rules split, as Argos has
-                                   it, for the languages of the config */
+    /* Instead of tokenizers, a file with BPE merges for words that Moses' rules
+     * split, as Argos has it, for the languages of the config; or NULL. */
+    const char *codes;
     const char *target_prefix;  /* a token that begins each translation; "" */
     bool small100;              /* with tokens of languages: only the target's
                                    language, before the source */

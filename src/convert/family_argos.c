@@ -75,16 +75,19 @@ static enum status read_metadata(struct model_plan *p, struct json_config *j,
 
 /* ---- the tokenizer ---- */
 
-/* *moses: it is a list of BPE merges. */
+/* Either *codes or *t is set. */
 static enum status find_package_tokenizer(struct tokenizer_files *t,
-                                          bool *moses, struct file_set *s,
+                                          const char **codes,
+                                          struct file_set *s,
                                           const struct family_options *o,
                                           struct err *e)
 {
-    *moses = !o->tokenizer && !file_set_has(s, spm, NULL) &&
-             file_set_has(s, bpe, NULL);
-    return *moses ? tokenizer_files_read(t, s, bpe, e)
-                  : tokenizer_files_find(t, s, "", o, e);
+    *t = (struct tokenizer_files){ 0 };
+    if (o->tokenizer || file_set_has(s, spm, NULL) ||
+        !file_set_has(s, bpe, NULL))
+        return tokenizer_files_find(t, s, "", o, e);
+    *codes = bpe;
+    return ST_OK;
 }
 
 static enum status plan_package(struct model_plan *p, struct json_config *j,
@@ -99,7 +102,7 @@ static enum status plan_package(struct model_plan *p, struct json_config *j,
     };
     enum status st = read_metadata(p, j, s, o, e);
 
-    if (!st) st = find_package_tokenizer(&tokenizers, &m.moses, s, o, e);
+    if (!st) st = find_package_tokenizer(&tokenizers, &m.codes, s, o, e);
     if (st) return st;
     /* What Argos Translate tells CTranslate2 to do. */
     p->cfg.beam = 4;

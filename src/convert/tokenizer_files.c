@@ -167,17 +167,6 @@ enum status tokenizer_files_find(struct tokenizer_files *t, struct file_set *s,
     return st;
 }
 
-enum status tokenizer_files_read(struct tokenizer_files *t, struct file_set *s,
-                                 const char *name, struct err *e)
-{
-    enum status st;
-
-    *t = (struct tokenizer_files){ 0 };
-    st = read_tokenizer(&t->source, s, name, e);
-    if (st) tokenizer_files_release(t);
-    return st;
-}
-
 void tokenizer_files_release(struct tokenizer_files *t)
 {
     free(t->source.name);

@@ -29,10 +29,6 @@ enum status tokenizer_files_find(struct tokenizer_files *t, struct file_set *s,
                                  const struct family_options *o,
                                  struct err *e);
 
-/* Read one file of the set for both sides. */
-enum status tokenizer_files_read(struct tokenizer_files *t, struct file_set *s,
-                                 const char *name, struct err *e);
-
 /* For all that is in t, which may be all zeros. */
 void tokenizer_files_release(struct tokenizer_files *t);
 

@@ -39,7 +39,8 @@ static void make_table(struct table_file *f, int n, int d, enum element type,
                        enum positions kind, int offset)
 {
     *f = (struct table_file){ .base = { .ops = &table_ops, .name = "f" } };
-    f->t = (struct file_tensor){ "table", type, 2, { n, d, 1, 1 }, false, 0 };
+    f->t = (struct file_tensor){ .name = "table", .type = type, .n_dims = 2,
+                                 .shape = { n, d, 1, 1 } };
     for (int p = 0; p < n; p++)
         sinusoid_row(f->at + p * d, p + offset, d, kind);
     for (int i = 0; i < n * d; i++) f->at[i] = rounded(f->at[i], type);
@@ -103,9 +104,10 @@ TEST(other_tables_are_learned)
     check_table(&file, POS_LEARNED, 0);
     make_table(&file, 1, D, ELEMENT_F32, POS_HALVES, 2);
     check_table(&file, POS_LEARNED, 0);
-    file.t = (struct file_tensor){ "t", ELEMENT_F32, 2, { 8, 5, 1, 1 }, 0, 0 };
+    file.t.shape[0] = 8;
+    file.t.shape[1] = 5;
     check_table(&file, POS_LEARNED, 0);
-    file.t = (struct file_tensor){ "t", ELEMENT_F32, 1, { 40, 1, 1, 1 }, 0, 0 };
+    file.t.n_dims = 1;
     check_table(&file, POS_LEARNED, 0);
 }
 
