@@ -37,7 +37,8 @@ class Net:
 DEFAULTS = {"d": 16, "heads": 2, "ffn": 40, "dec_ffn": 24, "enc": 2, "dec": 2,
             "act": "relu", "pre": False, "v_src": 60, "v_tgt": None,
             "one_table": True, "tied": True, "bias": False, "learned": 0,
-            "zero_row": None, "eos": None, "tied_layers": None}
+            "zero_row": None, "eos": None, "tied_layers": None,
+            "small": False}
 
 
 def layer_names(side, i):
@@ -49,7 +50,8 @@ def layer_names(side, i):
 def random_net(seed, **options):
     """zero_row: a row of the tables that is zero. eos: a row of the output that
     is longer than others, so that some translations end early. learned: the
-    number of learned positions."""
+    number of learned positions. small: inputs of norms have small variances, in
+    a net with norms after the blocks."""
     h = DEFAULTS | options
     h["v_tgt"] = h["v_tgt"] or h["v_src"]
     rng, t, d = np.random.RandomState(seed), {}, h["d"]
@@ -96,7 +98,20 @@ def random_net(seed, **options):
             norm(side + ".layer_norm")
         if h["learned"]:
             t[side + ".positions"] = uniform(h["learned"], d, most=0.8)
+    if h["small"]:
+        make_small(t, h)
     return Net(t, **h)
+
+
+def make_small(t, h):
+    """Give a norm of each stack inputs of small variance, so that another
+    epsilon shows: what the first layer puts out, and what the first block of
+    the second layer adds."""
+    for side in ("encoder", "decoder"):
+        for name in (f"{side}.layers.0.final_layer_norm",
+                     f"{side}.layers.1.self_attn.out_proj"):
+            t[name + ".weight"] *= 1e-2
+            t[name + ".bias"] *= 1e-2
 
 
 def halves(n, d, rate):

@@ -233,6 +233,13 @@ def marian_all(tok, out, case):
     marian_folder(tok, out, net, "de-unigram", "en-unigram", v)
 
 
+def marian_small(tok, out, case):
+    """Epsilon shows."""
+    v = trained_vocabulary(tok, "de-unigram", "en-unigram")
+    net = random_net(9, v_src=len(v), bias=True, eos=0, small=True)
+    marian_folder(tok, out, net, "de-unigram", "en-unigram", v)
+
+
 def marian_src(tok, out, case):
     """One table for source and target, another for the output; a zip, whose
     files are in a subfolder."""
@@ -440,6 +447,15 @@ def hf_marian_shared(tok, out, case):
     """One table, f32, safetensors, no lm_head."""
     v = hf_marian_vocabulary(tok, "de-unigram", "en-unigram")
     net = random_net(11, v_src=len(v), act="swish", bias=True, eos=0,
+                     zero_row=len(v) - 1)
+    write_hf_marian(out, net)
+    hf_marian_text(tok, out, "de-unigram", "en-unigram", v)
+
+
+def hf_marian_small(tok, out, case):
+    """Epsilon shows."""
+    v = hf_marian_vocabulary(tok, "de-unigram", "en-unigram")
+    net = random_net(16, v_src=len(v), bias=True, eos=0, small=True,
                      zero_row=len(v) - 1)
     write_hf_marian(out, net)
     hf_marian_text(tok, out, "de-unigram", "en-unigram", v)
@@ -940,6 +956,7 @@ CASES = {
     "own-in-turn": case("own", own(203, "sinusoidal-interleaved", heads=4,
                                    act="swish", one_table=False)),
     "marian-all": case("marian", marian_all),
+    "marian-small": case("marian", marian_small),
     "marian-src": case("marian", marian_src, ".zip"),
     "marian-none": case("marian", marian_none, ".zip"),
     "marian-tgt": case("marian", marian_tgt),
@@ -959,6 +976,7 @@ CASES = {
     "marian-bpe": case("marian", marian_bpe, texts=WORD_TEXTS,
                        options=["--source-lang", "de", "--target-lang", "en"]),
     "hf-marian-shared": case("hf-marian", hf_marian_shared),
+    "hf-marian-small": case("hf-marian", hf_marian_small),
     "hf-marian-bin": case("hf-marian", hf_marian_bin),
     "hf-marian-separate": case("hf-marian", hf_marian_separate),
     "hf-marian-untied": case("hf-marian", hf_marian_untied),

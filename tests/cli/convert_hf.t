@@ -7,8 +7,9 @@ beam search and the ids of texts are those of an implementation in numpy.
   own-post: the same
   own-in-turn: the same
 
-  $ /usr/bin/python3 "$TOP/tools/check_foreign.py" hf-marian-shared hf-marian-bin hf-marian-separate hf-marian-untied hf-marian-multi
+  $ /usr/bin/python3 "$TOP/tools/check_foreign.py" hf-marian-shared hf-marian-small hf-marian-bin hf-marian-separate hf-marian-untied hf-marian-multi
   hf-marian-shared: the same
+  hf-marian-small: the same
   hf-marian-bin: the same
   hf-marian-separate: the same
   hf-marian-untied: the same

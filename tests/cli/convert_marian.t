@@ -2,8 +2,9 @@
 OPUS-MT models as Marian writes them. All log-probabilities, the outputs of beam
 search and the ids of texts are those of an implementation in numpy.
 
-  $ /usr/bin/python3 "$TOP/tools/check_foreign.py" marian-all marian-src marian-none marian-tgt marian-pre marian-layers
+  $ /usr/bin/python3 "$TOP/tools/check_foreign.py" marian-all marian-small marian-src marian-none marian-tgt marian-pre marian-layers
   marian-all: the same
+  marian-small: the same
   marian-src: the same
   marian-none: the same
   marian-tgt: the same
