@@ -8,6 +8,7 @@
 #include "base/invariant.h"
 #include "convert/family.h"
 #include "convert/own_config.h"
+#include "convert/plan_languages.h"
 #include "convert/safetensors_file.h"
 #include "text/subword.h"
 
@@ -143,7 +144,7 @@ static enum status own_plan(struct model_plan *p, struct file_set *s,
     struct own_config c;
     enum status st = own_config_read(&c, &p->cfg, s, e);
 
-    (void)o;
+    if (!st) st = plan_pair(p, o, NULL, NULL, e);
     if (!st) st = read_own_tokenizer(p, s, e);
     if (!st) st = open_own_weights(p, s, e);
     if (st) return st;
