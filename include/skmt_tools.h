@@ -95,6 +95,94 @@ SKMT_API const char *skmt_card_fact(const skmt_card *card, int i,
                                     const char **value);
 /* Get a fact by its name. NULL when there is no such fact. */
 SKMT_API const char *skmt_card_get(const skmt_card *card, const char *name);
+/* How well the model translates from one language to another: 0 if it does
+ * not, as far as its file says; a larger number is better. NULL or "": any
+ * language. */
+SKMT_API int skmt_card_fit(const skmt_card *card, const char *from,
+                           const char *to);
+
+/* ---- the model store ----------------------------------------------------- */
+
+/* The models that a user has, as files NAME.skmt in a folder, and which of them
+ * is meant by a name or by languages:
+ *
+ *     skmt_store *s;
+ *     char *path;
+ *     skmt_store_open(&s, NULL, &err);
+ *     skmt_store_add_folder(s, "/usr/share/skmt/models", &err);
+ *     if (!skmt_store_find(s, NULL, "en", "fr", &path, &err)) {
+ *         skmt_model_open(&model, path, &err);
+ *         skmt_free(path);
+ *     }
+ *     skmt_store_close(s);
+ *
+ * The functions that change the store may be called while other processes
+ * change it. A skmt_store does not notice changes, also its own: open it again.
+ * Threads may share it. */
+typedef struct skmt_store skmt_store;
+
+/* Open the store in a folder, which need not exist. NULL: that of the user:
+ * $SKMT_HOME/models, else $XDG_DATA_HOME/skmt/models, else
+ * ~/.local/share/skmt/models. Fails only if out of memory; what else may be
+ * wrong is found by skmt_store_check and skmt_store_find. */
+SKMT_API skmt_status skmt_store_open(skmt_store **out, const char *folder,
+                                     skmt_error *err);
+SKMT_API void skmt_store_close(skmt_store *s);          /* NULL is fine */
+/* Also find the models of this folder, after those of the folders before it.
+ * They cannot be changed. The folder need not exist. */
+SKMT_API skmt_status skmt_store_add_folder(skmt_store *s, const char *folder,
+                                           skmt_error *err);
+/* The folder of the store. NULL if there is none, because none of the
+ * variables above is set. */
+SKMT_API const char *skmt_store_folder(const skmt_store *s);
+/* Fails if the folder or the list of defaults could not be read. */
+SKMT_API skmt_status skmt_store_check(const skmt_store *s, skmt_error *err);
+
+/* Model i: returns its name, sets *path to its file, and *removable to 1 if it
+ * is in the folder of the store. NULL after the last. A model hides those with
+ * the same name in later folders. */
+SKMT_API const char *skmt_store_model(const skmt_store *s, int i,
+                                      const char **path, int *removable);
+/* Default i: returns the name of the model, and sets the languages that it is
+ * for; "" if it is for everything. NULL after the last. */
+SKMT_API const char *skmt_store_default(const skmt_store *s, int i,
+                                        const char **from, const char **to);
+
+/* Find the model that a user means, and set *path to its file; free it with
+ * skmt_free. The model is, with NULL for what is not given:
+ *   1. `name`: a path, a file in the current folder, or a model by its name;
+ *   2. $SKMT_MODEL likewise, unless it is for other languages;
+ *   3. if a language is given, the default for this pair, or the model that
+ *      fits best (skmt_card_fit). Of equal ones it is the default for
+ *      everything, or one of an earlier folder; if there are still several,
+ *      that is an error;
+ *   4. the default for everything;
+ *   5. "de-en". */
+SKMT_API skmt_status skmt_store_find(const skmt_store *s, const char *name,
+                                     const char *from, const char *to,
+                                     char **path, skmt_error *err);
+
+/* Add a copy of a model file, or a conversion instead of
+ * skmt_conversion_write. The model appears when it is complete. If there is a
+ * model of this name, fails with SKMT_ERR_ARGUMENT unless `replace` is not 0.
+ * `progress` may be NULL. */
+SKMT_API skmt_status skmt_store_add(const skmt_store *s, const char *name,
+                                    const char *file, int replace,
+                                    skmt_conversion_fn *progress, void *user,
+                                    skmt_error *err);
+SKMT_API skmt_status skmt_store_convert(const skmt_store *s, const char *name,
+                                        skmt_conversion *c, int replace,
+                                        skmt_conversion_fn *progress,
+                                        void *user, skmt_error *err);
+/* Delete a model of the store, and the defaults that name it. */
+SKMT_API skmt_status skmt_store_remove(const skmt_store *s, const char *name,
+                                       skmt_error *err);
+/* Make a model the default for everything (from and to NULL) or for a pair of
+ * languages. name NULL: there is no such default any more. */
+SKMT_API skmt_status skmt_store_set_default(const skmt_store *s,
+                                            const char *name,
+                                            const char *from, const char *to,
+                                            skmt_error *err);
 
 /* ---- scores -------------------------------------------------------------- */
 
