@@ -17,6 +17,7 @@ extern const struct command commands[];     /* ends with a NULL name */
 int cmd_translate(int argc, char **argv);
 int cmd_info(int argc, char **argv);
 int cmd_convert(int argc, char **argv);
+int cmd_model(int argc, char **argv);
 int cmd_tm(int argc, char **argv);
 int cmd_serve(int argc, char **argv);
 int cmd_learn(int argc, char **argv);

@@ -3,13 +3,13 @@
  * and signals. */
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cli.h"
 #include "common/args.h"
 #include "common/interrupt.h"
 #include "common/progress.h"
 #include "common/record.h"
+#include "conversion.h"
 #include "help.h"
 #include "skmt_tools.h"
 
@@ -20,53 +20,16 @@ struct convert_command {
     struct progress progress;
 };
 
-/* The library is asked to stop when a signal has arrived, so that its temporary
- * file is removed. */
-static int show_convert_progress(void *user, uint64_t done, uint64_t total)
-{
-    struct progress *p = user;
-
-    p->total = total;
-    progress_update(p, done, done / 1000000);
-    return interrupt_pending();
-}
-
-/* Print the report, or only its warnings. */
-static void print_report(const char *report, bool quiet)
-{
-    static const char warning[] = "warning: ";
-
-    for (const char *line = report; *line;) {
-        size_t n = strcspn(line, "\n");
-
-        if (!quiet)
-            printf("%.*s\n", (int)n, line);
-        else if (!strncmp(line, warning, sizeof warning - 1))
-            complain(0, "%.*s", (int)n, line);
-        line += n + (line[n] == '\n');
-    }
-    fflush(stdout);
-}
-
-static void print_result(const struct convert_command *cmd)
-{
-    struct stat sb;
-
-    if (cmd->quiet || stat(cmd->output, &sb)) return;
-    printf("%-12s%s, %.0f %s\n", "written", cmd->output,
-           (double)sb.st_size / (sb.st_size < 1000000 ? 1e3 : 1e6),
-           sb.st_size < 1000000 ? "kB" : "MB");
-}
-
 static skmt_status convert_write(struct convert_command *cmd, skmt_error *err)
 {
     skmt_status st;
 
     progress_begin(&cmd->progress, "MB", 0, !cmd->quiet);
-    st = skmt_conversion_write(cmd->c, cmd->output, show_convert_progress,
+    st = skmt_conversion_write(cmd->c, cmd->output, conversion_show_progress,
                                &cmd->progress, err);
     progress_end(&cmd->progress);
-    if (!st) print_result(cmd);
+    if (!st && !cmd->quiet)
+        conversion_print_result("written", cmd->output);
     return st;
 }
 
@@ -78,7 +41,8 @@ static int convert(struct convert_command *cmd)
 
     interrupt_block();
     st = skmt_conversion_open(cmd->c, cmd->from, &err);
-    if (!st) print_report(skmt_conversion_report(cmd->c), cmd->quiet);
+    if (!st)
+        conversion_print_report(skmt_conversion_report(cmd->c), cmd->quiet);
     if (!st && cmd->output)
         st = convert_write(cmd, &err);
     else if (!st && !cmd->quiet)

@@ -4,8 +4,9 @@
  * tables below for the commands' own options, and the library's descriptions
  * for the rest. "skmt help options" prints both as tab-separated text; "make
  * man" and a test use it to keep the man page up to date. The pages of "skmt
- * tm", "skmt knn", "skmt learn", "skmt align" and "skmt serve" are in
- * tm_help.c, knn_help.c, learn_help.c, align_help.c and serve_help.c. */
+ * tm", "skmt knn", "skmt model", "skmt learn", "skmt align" and "skmt serve"
+ * are in tm_help.c, knn_help.c, model_help.c, learn_help.c, align_help.c and
+ * serve_help.c. */
 
 #include <stdio.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "common/nearest.h"
 #include "common/option_help.h"
 #include "common/steering.h"
+#include "conversion.h"
 #include "help.h"
 #include "server/server.h"
 
@@ -138,6 +140,7 @@ const struct opt systems_options[] = {
 
 const struct opt info_options[] = {
     { "model", 'm', "FILE", "the model to show; the same as the operand" },
+    MODEL_PAIR_OPTIONS,
     { "json", 'j', NULL, "print one JSON object" },
     { "tensors", 0, NULL, "also list the name, type, shape, size and checksum "
       "of every tensor" },
@@ -150,26 +153,10 @@ const struct opt info_options[] = {
 const struct opt convert_options[] = {
     { "from", 0, "PATH", "the folder or zip archive of the model, or a "
       "checkpoint of fairseq in its folder" },
-    { "type", 0, "TYPE", "number format of the weights: f32, bf16 or int8; "
-      "default int8" },
     { "output", 'o', "FILE", "the model file to write; an existing file is "
       "replaced only when the new one is complete; without it, only say what "
       "is at PATH" },
-    { "family", 0, "NAME", "take the files for a model of this family, "
-      "whatever they look like; a wrong name lists the families" },
-    { "source-lang", 0, "CODE", "source language, if the files do not say it; "
-      "of a multilingual model: the default for --from of the other commands" },
-    { "target-lang", 0, "CODE", "target language, likewise" },
-    { "tokenizer", 0, "FILE", "the SentencePiece model, if it is not with the "
-      "other files" },
-    { "target-tokenizer", 0, "FILE", "that of the target, if it has its own" },
-    { "heads", 0, "N", "number of attention heads, if the files do not say "
-      "it" },
-    { "positions", 0, "KIND", "compute positions in another way than usual for "
-      "the family: halves (Marian, fairseq), halves-hf (Marian models in "
-      "Hugging Face), in-turn (OpenNMT)" },
-    { "checkpoint", 0, "FILE", "of several checkpoints of fairseq in a folder, "
-      "the one to convert" },
+    CONVERSION_OPTIONS,
     { "quiet", 'q', NULL, "print only warnings and errors" },
     HELP_OPTION,
     NO_MORE_OPTIONS
@@ -361,7 +348,8 @@ static const struct page pages[] = {
 /* Return page i of all lists together, or NULL after the last. */
 static const struct page *page_at(size_t i)
 {
-    const struct page *const lists[] = { pages, tm_pages, knn_pages };
+    const struct page *const lists[] = { pages, tm_pages, knn_pages,
+                                         model_pages };
 
     for (size_t k = 0; k < sizeof lists / sizeof *lists; k++)
         for (const struct page *p = lists[k]; p->command; p++)
@@ -456,7 +444,8 @@ int cmd_help(int argc, char **argv)
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
         return help_command("help");
     if (argc == 2) return help_command(argv[1]);
-    if (argc > 3 || (strcmp(argv[1], "tm") && strcmp(argv[1], "knn")))
+    if (argc > 3 || (strcmp(argv[1], "tm") && strcmp(argv[1], "knn")
+                     && strcmp(argv[1], "model")))
         return complain(EXIT_USAGE, "help takes one command; 'skmt --help' "
                         "lists the commands");
     snprintf(both, sizeof both, "%s %s", argv[1], argv[2]);

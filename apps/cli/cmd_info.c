@@ -83,14 +83,18 @@ static int info_license(const skmt_model *m, const char *path)
     return EXIT_DONE;
 }
 
-struct info_wanted { bool json, tensors, license; };
+struct info_wanted {
+    const char *model;
+    skmt_options *pair;         /* --from, --to */
+    bool json, tensors, license;
+};
 
-static int info(const char *name, struct info_wanted want)
+static int info(struct info_wanted want)
 {
     struct info_listing l = { { 0 }, want.json };
     const char *path = NULL;
     skmt_model *m;
-    int status = model_find(&m, name, NULL, &path);
+    int status = model_find(&m, want.model, want.pair, &path);
 
     if (status) return status;
     if (want.license) {
@@ -119,30 +123,47 @@ static int info(const char *name, struct info_wanted want)
     return status;
 }
 
+/* Returns an exit status if the command ends here, else -1. */
+static int info_read_options(struct info_wanted *want, struct args *a)
+{
+    skmt_error err;
+    enum arg what;
+
+    while ((what = args_next(a)) != ARG_END) {
+        if (what == ARG_BAD) return EXIT_USAGE;
+        if (what == ARG_OPERAND || args_is(a, "model")) {
+            if (want->model)
+                return complain(EXIT_USAGE, "info takes only one model, but "
+                                "'%s' and '%s' were given", want->model,
+                                a->value);
+            want->model = a->value;
+        } else if (args_is(a, "json")) {
+            want->json = true;
+        } else if (args_is(a, "tensors")) {
+            want->tensors = true;
+        } else if (args_is(a, "license")) {
+            want->license = true;
+        } else if (args_is(a, "help")) {
+            return help_command("info");
+        } else if (skmt_options_set(want->pair, a->name, a->value, &err)) {
+            return complain(EXIT_USAGE, "--%s", err.message);
+        }
+    }
+    return -1;
+}
+
 int cmd_info(int argc, char **argv)
 {
     struct args a = { .command = "info", .own = info_options,
                       .argc = argc, .argv = argv };
-    const char *model = NULL;
     struct info_wanted want = { 0 };
-    enum arg what;
+    skmt_error err;
+    int status;
 
-    while ((what = args_next(&a)) != ARG_END) {
-        if (what == ARG_BAD) return EXIT_USAGE;
-        if (what == ARG_OPERAND || args_is(&a, "model")) {
-            if (model)
-                return complain(EXIT_USAGE, "info takes only one model, but "
-                                "'%s' and '%s' were given", model, a.value);
-            model = a.value;
-        } else if (args_is(&a, "json")) {
-            want.json = true;
-        } else if (args_is(&a, "tensors")) {
-            want.tensors = true;
-        } else if (args_is(&a, "license")) {
-            want.license = true;
-        } else if (args_is(&a, "help")) {
-            return help_command("info");
-        }
-    }
-    return info(model, want);
+    if (skmt_options_new(&want.pair, &err))
+        return complain(EXIT_TROUBLE, "%s", err.message);
+    status = info_read_options(&want, &a);
+    if (status < 0) status = info(want);
+    skmt_options_free(want.pair);
+    return status;
 }

@@ -19,6 +19,7 @@ struct page {
 };
 extern const struct page tm_pages[];    /* of "skmt tm" and its subcommands */
 extern const struct page knn_pages[];   /* of "skmt knn" and its subcommands */
+extern const struct page model_pages[]; /* of "skmt model" likewise */
 extern const char learn_page[];         /* the texts of pages */
 extern const char align_page[];
 extern const char serve_page[];

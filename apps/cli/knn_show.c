@@ -189,7 +189,7 @@ int cmd_knn_sample(struct knn_call *c)
     if (!status) status = knn_number(c, "seed", 0, &seed);
     if (status) return status;
     /* Without a model, tokens are shown as numbers. */
-    if (knn_value(c, "model") || has_default_model())
+    if (knn_value(c, "model") || has_default_model(NULL))
         status = knn_open_model(c);
     if (!status) status = knn_open_store(c, c->model != NULL);
     return status ? status : sample_entries(c, n, seed);

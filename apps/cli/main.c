@@ -19,6 +19,7 @@ const struct command commands[] = {
     { "align", "find the words that translate each other", cmd_align },
     { "systems", "list the methods by which a memory steers", cmd_systems },
     { "knn", "make and inspect a datastore for kNN-MT", cmd_knn },
+    { "model", "list, add and remove models, and choose defaults", cmd_model },
     { "info", "show the properties of a model", cmd_info },
     { "convert", "make a model file from trained weights", cmd_convert },
     { "help", "show the options and examples of a command", cmd_help },

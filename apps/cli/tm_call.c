@@ -2,7 +2,6 @@
  * opening the memory, reporting errors, asking for confirmation, reading lines
  * and printing. */
 #include <assert.h>
-#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -14,6 +13,7 @@
 #include "common/interrupt.h"
 #include "common/record.h"
 #include "common/steering.h"
+#include "confirm.h"
 #include "tm_call.h"
 #include "tm_print.h"
 
@@ -159,7 +159,8 @@ static int open_model(struct tm_call *c)
     if (name && tm_has_option(c, "no-model"))
         return complain(EXIT_USAGE,
                         "--model and --no-model cannot be used together");
-    if (tm_has_option(c, "no-model") || (!name && !has_default_model()))
+    if (tm_has_option(c, "no-model")
+        || (!name && !has_default_model(c->options)))
         return EXIT_DONE;
     return model_find(&c->model, name, c->options, NULL);
 }
@@ -237,20 +238,14 @@ int tm_put_memories(struct tm_call *c, tm_row_fn *row)
 
 int tm_confirm(struct tm_call *c, const char *question)
 {
-    char answer[16] = "";
+    int status;
 
     if (tm_has_option(c, "yes")) return EXIT_DONE;
-    if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
-        return complain(EXIT_USAGE, "%s needs confirmation, but there is no "
-                        "terminal to ask; use --yes", c->command);
-    /* fgets() does not poll for signals: let Ctrl-C end the program. */
+    /* Reading does not poll for signals: let Ctrl-C end the program. */
     interrupt_set_polled(false);
-    fprintf(stderr, "%s [y/N] ", question);
-    fflush(stderr);
-    if (!fgets(answer, sizeof answer, stdin)) fputc('\n', stderr);
+    status = confirm(c->command, question);
     interrupt_set_polled(true);
-    if (tolower((unsigned char)answer[0]) == 'y') return EXIT_DONE;
-    return complain(EXIT_TROUBLE, "nothing was deleted");
+    return status;
 }
 
 /* ---- lines ------------------------------------------------------------ */

@@ -14,9 +14,10 @@
 #ifndef SKMT_PREFIX
 #define SKMT_PREFIX "/usr/local"
 #endif
-#define DEFAULT_MODEL "de-en"
 
 static char found_path[PATH_MAX];
+
+/* ---- folders ----------------------------------------------------------- */
 
 /* Get the folder of the program; "" if the system does not provide it. */
 static void program_dir(char *dir, size_t size)
@@ -28,74 +29,113 @@ static void program_dir(char *dir, size_t size)
     dir[n > 0 ? n - 1 : 0] = 0;
 }
 
-/* Whether the file exists; if so, found_path is set. If not, the path is
- * appended to `tried`, a list for the error message. */
-static bool try_path(const char *dir, const char *subdir, const char *name,
-                     const char *ending, char *tried, size_t size)
+/* Add a folder by its own name. `always`: also if there is none, so that
+ * messages name it. */
+static skmt_status add_real_folder(skmt_store *s, const char *dir,
+                                   const char *subdir, bool always,
+                                   skmt_error *err)
 {
-    char path[PATH_MAX];
-    size_t used = strlen(tried);
+    char path[PATH_MAX], real[PATH_MAX];
 
-    if (snprintf(path, sizeof path, "%s%s/%s%s", dir, subdir, name, ending)
-        >= (int)sizeof path) return false;
-    if (!access(path, F_OK)) {
-        if (!realpath(path, found_path))
-            snprintf(found_path, sizeof found_path, "%s", path);
-        return true;
-    }
-    snprintf(tried + used, size - used, "\n  %s", path);
-    return false;
+    if (snprintf(path, sizeof path, "%s%s", dir, subdir) >= (int)sizeof path)
+        return SKMT_OK;
+    if (realpath(path, real)) return skmt_store_add_folder(s, real, err);
+    return always ? skmt_store_add_folder(s, path, err) : SKMT_OK;
 }
 
-/* Look for a bare name in the model folders. */
-static bool findmodel_search(const char *name, char *tried, size_t size)
+static skmt_status add_model_folders(skmt_store *s, skmt_error *err)
 {
-    static const char *const subdirs[] = { "/../models",
-                                           "/../share/skmt/models" };
-    const char *dot = strrchr(name, '.');
-    const char *ending = dot && !strcmp(dot, ".skmt") ? "" : ".skmt";
     char dir[PATH_MAX];
+    skmt_status st = SKMT_OK;
 
     program_dir(dir, sizeof dir);
-    for (size_t i = 0; i < 2 && dir[0]; i++)
-        if (try_path(dir, subdirs[i], name, ending, tried, size)) return true;
-    return try_path(SKMT_PREFIX, "/share/skmt/models", name, ending, tried,
-                    size);
+    if (*dir) st = add_real_folder(s, dir, "/../models", false, err);
+    if (!st && *dir)
+        st = add_real_folder(s, dir, "/../share/skmt/models", false, err);
+    if (!st)
+        st = add_real_folder(s, SKMT_PREFIX, "/share/skmt/models", true, err);
+    return st;
 }
 
-bool has_default_model(void)
+skmt_store *model_folders_open(void)
 {
-    const char *default_name = getenv("SKMT_MODEL");
-    char tried[4 * PATH_MAX] = "";
+    skmt_store *s;
+    skmt_error err;
 
-    return (default_name && default_name[0]) ||
-           findmodel_search(DEFAULT_MODEL, tried, sizeof tried);
+    if (!skmt_store_open(&s, NULL, &err) && !add_model_folders(s, &err))
+        return s;
+    complain(EXIT_TROUBLE, "%s", err.message);
+    skmt_store_close(s);
+    return NULL;
 }
 
-int model_find(skmt_model **out, const char *name, const skmt_options *o,
+/* ---- finding ----------------------------------------------------------- */
+
+/* The languages that the options ask for; "": none. */
+struct asked_pair { char from[64], to[64]; };
+
+static void read_asked_pair(struct asked_pair *p, skmt_options *o)
+{
+    const char *value = o ? skmt_options_get(o, "from") : NULL;
+
+    snprintf(p->from, sizeof p->from, "%s", value ? value : "");
+    value = o ? skmt_options_get(o, "to") : NULL;
+    snprintf(p->to, sizeof p->to, "%s", value ? value : "");
+}
+
+static skmt_status find_in_folders(const char *name,
+                                   const struct asked_pair *p,
+                                   char **path, skmt_error *err)
+{
+    skmt_store *s = model_folders_open();
+    skmt_status st = SKMT_ERR_NOMEM;
+
+    *path = NULL;
+    if (s) st = skmt_store_find(s, name, p->from, p->to, path, err);
+    else snprintf(err->message, sizeof err->message, "out of memory");
+    skmt_store_close(s);
+    return st;
+}
+
+bool has_default_model(skmt_options *o)
+{
+    const char *usual = getenv("SKMT_MODEL");
+    struct asked_pair p;
+    skmt_error err;
+    char *path;
+    bool found;
+
+    read_asked_pair(&p, o);
+    if ((usual && *usual) || *p.from || *p.to) return true;
+    found = !find_in_folders(NULL, &p, &path, &err);
+    skmt_free(path);
+    return found;
+}
+
+static int findmodel_failed(skmt_status st, const skmt_error *err)
+{
+    return complain(st == SKMT_ERR_ARGUMENT ? EXIT_USAGE : EXIT_MODEL, "%s",
+                    err->message);
+}
+
+int model_find(skmt_model **out, const char *name, skmt_options *o,
                const char **path)
 {
-    const char *default_name = getenv("SKMT_MODEL");
-    char tried[4 * PATH_MAX] = "";
-    skmt_error err = { 0 };
+    struct asked_pair p;
+    skmt_error err;
     skmt_status st;
+    char *found;
 
     *out = NULL;
-    if (!name && default_name && default_name[0]) name = default_name;
-    if (name && (strchr(name, '/') || !access(name, F_OK))) {
-        snprintf(found_path, sizeof found_path, "%s", name);
-    } else if (!findmodel_search(name ? name : DEFAULT_MODEL, tried,
-                                 sizeof tried)) {
-        return complain(EXIT_MODEL, "model '%s' not found; these files do not "
-                        "exist:%s%s%s\n"
-                        "Use --model FILE or set SKMT_MODEL.",
-                        name ? name : DEFAULT_MODEL, name ? "\n  " : "",
-                        name ? name : "", tried);
-    }
+    read_asked_pair(&p, o);
+    st = find_in_folders(name, &p, &found, &err);
+    if (st) return findmodel_failed(st, &err);
+    snprintf(found_path, sizeof found_path, "%s", found);
+    skmt_free(found);
     if (path) *path = found_path;
     st = skmt_model_open_with(out, found_path, o, &err);
     if (st == SKMT_ERR_ARGUMENT)
         return complain(EXIT_USAGE, "--%s", err.message);
-    if (st) return complain(EXIT_MODEL, "%s", err.message);
+    if (st) return findmodel_failed(st, &err);
     return record_model(found_path, *out);
 }

@@ -17,4 +17,4 @@ The pieces of a model are aligned. Parameters belong to one tokenizer.
   skmt: p.align: these parameters are for the pieces of another tokenizer
   [2]
   $ skmt align --pieces nowhere a.tsv 2>&1 | head -1
-  skmt: model 'nowhere' not found; these files do not exist:
+  skmt: model 'nowhere' not found; 'skmt model list' lists the models, and --model FILE takes any file; there is no nowhere.skmt in * (glob)

@@ -45,6 +45,10 @@ missing.
   > run info info
   > run systems systems
   > run convert convert --from tiny --type f32 -o tiny.skmt
+  > run model-add model add tiny.skmt
+  > run model-default model default tiny
+  > run model-list model list
+  > run model-remove model remove tiny --yes
   > run tm-delete tm delete a.tm 1
   > run tm-drop tm drop a.tm --name main --yes
   > EOF
@@ -66,7 +70,7 @@ missing.
   >     name, status = line.split()
   >     r = json.load(open(name + ".json"))
   >     if list(r) != keys: fail("has other keys:", list(r))
-  >     if r["command"] != name.replace("tm-", "tm ").replace("knn-", "knn "): fail("says", r["command"])
+  >     if r["command"] != name.replace("tm-", "tm ").replace("knn-", "knn ").replace("model-", "model "): fail("says", r["command"])
   >     if r["skmt_version"] != os.environ["VERSION"]: fail("version", r["skmt_version"])
   >     if r["arguments"][0] != "skmt" or r["arguments"][-2:] != ["--record", name + ".json"]: fail("arguments", r["arguments"])
   >     if r["exit_status"] != int(status): fail("status", r["exit_status"])

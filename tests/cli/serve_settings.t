@@ -115,7 +115,7 @@ The help page and the list of options have all settings.
 A model that does not exist.
 
   $ SKMT_SERVE_MODEL=missing skmt serve --listen 127.0.0.1:0 2>&1 | head -n 1
-  skmt: model 'missing' not found; these files do not exist:
+  skmt: model 'missing' not found; 'skmt model list' lists the models, and --model FILE takes any file; there is no missing.skmt in * (glob)
 
   $ skmt serve --listen 127.0.0.1:0 --model missing 2>/dev/null
   [3]

@@ -140,12 +140,7 @@ If the model does not exist, the message lists where it was searched.
   [3]
 
   $ env -u SKMT_MODEL skmt info xx-yy
-  skmt: model 'xx-yy' not found; these files do not exist:
-    xx-yy
-    */../models/xx-yy.skmt (glob)
-    */../share/skmt/models/xx-yy.skmt (glob)
-    /*/share/skmt/models/xx-yy.skmt (glob)
-  Use --model FILE or set SKMT_MODEL.
+  skmt: model 'xx-yy' not found; 'skmt model list' lists the models, and --model FILE takes any file; there is no xx-yy.skmt in */home/models, */models, */share/skmt/models (glob)
   [3]
 
   $ echo nonsense > not.skmt; skmt info ./not.skmt
