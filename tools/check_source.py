@@ -24,6 +24,7 @@ TEXT = CODE + ("docs", "python", "scripts", "README.md", "NEWS.md", "CONTRIBUTIN
                "Makefile")
 # Data and generated files, and the lists below.
 SKIP = re.compile(r"tests/(golden|data|fuzz/seeds)/|stopwords|word_break\.h|"
+                  r"abbreviations\.def$|"
                   r"sentences\.de|\.tsv$|\.png$|\.svg$|tools/check_source\.py$|"
                   r"__pycache__|tests/cli/tree\.t$")
 RETIRED = r"""\b(mill|keywork|keyblock|keybuild|keycache|keydb|keyfile|

@@ -99,6 +99,7 @@ static enum status add_sentence(struct sentence_builder *c, struct span span,
                                 struct err *e)
 {
     const char *text = c->r->source + span.begin;
+    const char *lang = c->r->engine->w->cfg.source_lang;
     size_t limit = (size_t)c->max_source - 2;
     struct pieces all = { 0 };
     struct piece *p;
@@ -108,7 +109,7 @@ static enum status add_sentence(struct sentence_builder *c, struct span span,
     st = subword_encode(c->r->engine->w->src_subword, text,
                         span.end - span.begin, &all, e);
     for (p = all.at, left = all.n; !st && left; p += n, left -= n) {
-        n = left > limit ? split_clause(text, p, left, limit) : left;
+        n = left > limit ? split_clause(text, p, left, limit, lang) : left;
         st = add_sentence_part(c, p, n, span.begin, e);
         if (!st) c->r->sentences[c->r->n_sentences - 1].continues = p != all.at;
     }

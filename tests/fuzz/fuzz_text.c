@@ -1,5 +1,5 @@
-/* fuzz_text.c - splits and tokenizes any bytes as text, and opens them as a
- * tokenizer model.
+/* fuzz_text.c - splits and tokenizes any bytes as text, reads them as the code
+ * of a language, and opens them as a tokenizer model.
  *
  *     SKMT_SPM=spm.model fuzz_text CORPUS
  *
@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "text/language.h"
 #include "text/split.h"
 #include "text/subword.h"
 #include "text/utf8.h"
@@ -67,7 +68,8 @@ static void use(const struct subword *sw, const char *text, size_t size)
     check_spans(&p, size);
     decode_back(sw, &p);
     for (size_t limit = 1; limit < p.n && limit < 20; limit++) {
-        size_t n = split_clause(text, p.at, p.n, limit);
+        const char *lang = limit % 3 ? limit % 3 > 1 ? "zh" : "ru" : NULL;
+        size_t n = split_clause(text, p.at, p.n, limit, lang);
 
         must(n >= 1 && n <= limit);
     }
@@ -76,9 +78,10 @@ static void use(const struct subword *sw, const char *text, size_t size)
 
 static void split(const char *text, size_t size)
 {
-    static const char *const lang[] = { "de", "en", NULL };
+    static const char *const lang[] = { "de", "en", NULL, "ru", "fr", "nl",
+        "hu", "ko", "zh", "hi", "ur", "am", "hy", "bo", "km", "el", "th" };
 
-    for (int i = 0; i < 3; i++) {
+    for (size_t i = 0; i < sizeof lang / sizeof *lang; i++) {
         struct spans s = { 0 };
         size_t done = 0;
 
@@ -92,6 +95,26 @@ static void split(const char *text, size_t size)
     }
 }
 
+/* Reads the text as the code of a language. What is written must mean the
+ * same. */
+static void read_code(const char *text, size_t size)
+{
+    struct str s = { text, size };
+    struct language l, again;
+    char tag[LANGUAGE_TAG_SIZE];
+
+    must(language_fits(s, s));
+    language_tag(s, tag);
+    if (!language_parse(s, &l)) {
+        must(!tag[0]);
+        return;
+    }
+    must(language_parse(str_of(tag), &again));
+    must(!strcmp(l.code, again.code) && !strcmp(l.region, again.region));
+    must(language_fits(s, str_of(tag)) && language_accepts(l.code, s));
+    must(language_rank(l.code, s) >= 4);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char sentence[] =
@@ -103,6 +126,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (size) memcpy(text, data, size);
     split(text, size);
+    read_code(text, size);
     if (real_model()) use(real_model(), text, size);
     if (!subword_open(&sw, text, size, NULL)) {
         use(sw, text, size);

@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include "open_subword.h"
+#include "text/language.h"
 #include "text/split.h"
 
 /* Returns the sentences of a text, joined by "|". */
@@ -181,8 +182,7 @@ TEST(split_general)
         { "Il est là. Élise aussi.", "Il est là.|Élise aussi." },
         { "Привет. Как дела?", "Привет.|Как дела?" },
         { "यह है। वह है।", "यह है।|वह है।" },
-        { "Le 1. Mai, z.B. Lundi, e.g. Mr. Dupont.", NULL },
-        { "« Oui. » « Non. »", NULL },
+        { "« Oui. » « Non. »", "« Oui. »|« Non. »" },
         { "bad \xFF bytes. Next \xC3", "bad \xFF bytes.|Next \xC3" },
     };
 
@@ -190,27 +190,125 @@ TEST(split_general)
     check(c, COUNT(c), "fr");
 }
 
+/* If the language is not known, it is German or English. */
+TEST(split_unknown_language)
+{
+    static const struct pair c[] = {
+        { "Le 1. Mai, z.B. Lundi, e.g. Mr. Dupont.", NULL },
+        { "Am 3. Oktober kam Dr. Who. The end.",
+          "Am 3. Oktober kam Dr. Who.|The end." },
+    };
+
+    check(c, COUNT(c), NULL);
+    check(c, COUNT(c), "");
+    check(c, COUNT(c), "mul");
+}
+
+/* A line of sentences.txt: the code of a language, a tab, and a text with '|'
+ * where sentences begin. */
+static void check_sentences(char *line, int number)
+{
+    char *text = strchr(line, '\t'), plain[1000];
+    struct spans s = { 0 };
+    struct err e;
+    size_t n = 0, begins[50], n_begins = 1;
+
+    REQUIRE(text && strlen(text) < sizeof plain);
+    *text++ = '\0';
+    begins[0] = 0;
+    for (const char *p = text; *p; p++)
+        if (*p != '|') plain[n++] = *p;
+        else begins[n_begins++] = n;
+    CHECK_OK(split_sentences(plain, n, line, &s, &e), &e);
+    for (size_t i = 0; i < s.n || i < n_begins; i++)
+        if (i >= s.n || i >= n_begins || s.at[i].begin != begins[i]) {
+            test_fail(__FILE__, __LINE__, "sentences.txt:%d: %s: sentence %zu "
+                      "begins with \"%.*s\"", number, line, i,
+                      (int)(i < s.n ? n - s.at[i].begin : 0),
+                      i < s.n ? plain + s.at[i].begin : "");
+            break;
+        }
+    spans_release(&s);
+}
+
+TEST(split_every_script)
+{
+    FILE *f = fopen(test_data("sentences.txt"), "r");
+    char line[1000];
+    int number = 0, n = 0;
+
+    REQUIRE(f);
+    while (fgets(line, sizeof line, f)) {
+        number++;
+        line[strcspn(line, "\n")] = '\0';
+        if (!line[0] || (line[0] == '#' && line[1] == ' ')) continue;
+        check_sentences(line, number);
+        n++;
+    }
+    fclose(f);
+    CHECK(n > 130);
+}
+
 /* Ten megabytes of difficult text each. A rule that scans backward over the
  * text repeatedly would take forever. */
 TEST(split_is_linear)
 {
-    static const char *const unit[] = {
-        ".", ". ", ".\"", "((", ". (", "a. ", "Ab. Ab", "\n", "。", ".a", "1.",
-        "! \"", "... ", "\xE2\x80\x9C", "\xFF", " "
+    static const struct { const char *lang, *unit; } c[] = {
+        { NULL, "." }, { NULL, ". " }, { NULL, ".\"" }, { NULL, "((" },
+        { NULL, ". (" }, { NULL, "a. " }, { NULL, "Ab. Ab" }, { NULL, "\n" },
+        { NULL, "。" }, { NULL, ".a" }, { NULL, "1." }, { NULL, "! \"" },
+        { NULL, "... " }, { NULL, "\xE2\x80\x9C" }, { NULL, "\xFF" },
+        { NULL, " " }, { "ru", "г. Он " }, { "fr", ". » « " },
+        { "bo", "།" }, { "bo", "།    " }, { "bo", "ཡིན།" }, { "am", "፡" },
+        { "am", "ሀ:" }, { "el", "α;" }, { "km", "។ល" }, { "hi", "॥ १ " },
     };
     size_t len = 10000000;
     char *text = malloc(len);
 
-    for (size_t i = 0; i < COUNT(unit); i++) {
+    for (size_t i = 0; i < COUNT(c); i++) {
         struct spans s = { 0 };
         struct err e;
 
-        for (size_t k = 0, n = strlen(unit[i]); k < len; k++)
-            text[k] = unit[i][k % n];
-        CHECK_OK(split_sentences(text, len, NULL, &s, &e), &e);
+        for (size_t k = 0, n = strlen(c[i].unit); k < len; k++)
+            text[k] = c[i].unit[k % n];
+        CHECK_OK(split_sentences(text, len, c[i].lang, &s, &e), &e);
         spans_release(&s);
     }
     free(text);
+}
+
+/* Every language of the lists is known, and has one list. */
+TEST(split_lists_are_sound)
+{
+    static const char *const codes[] = {
+#define RULES(c, f) c,
+#define LIKE(c)
+#define W(w)
+#define NEVER(w)
+#define MAYBE(w)
+#define ENDING(w)
+#define STARTER(w)
+#define FINAL(w)
+#define END
+#include "text/abbreviations.def"
+    };
+    char seen[4000] = " ", code[10];
+
+    for (size_t i = 0; i < COUNT(codes); i++)
+        for (const char *p = codes[i]; *p; p += strspn(p, " ")) {
+            size_t n = strcspn(p, " ");
+
+            snprintf(code, sizeof code, " %.*s ", (int)n, p);
+            p += n;
+            if (!strcmp(code, " title ") || !strcmp(code, " any ")) continue;
+            if (strstr(seen, code) ||
+                !language_code((struct str){ code + 1, n }) ||
+                strncmp(language_code((struct str){ code + 1, n }), code + 1,
+                        n))
+                test_fail(__FILE__, __LINE__, "code%s", code);
+            strcat(seen, code + 1);
+            CHECK(strlen(seen) + sizeof code < sizeof seen);
+        }
 }
 
 /* ---- clauses ---- */
@@ -231,11 +329,16 @@ static size_t words(const char *text, struct piece *p, size_t cap)
     return n;
 }
 
-static size_t cut(const char *text, size_t limit)
+static size_t cut_in(const char *lang, const char *text, size_t limit)
 {
     struct piece p[40];
 
-    return split_clause(text, p, words(text, p, 40), limit);
+    return split_clause(text, p, words(text, p, 40), limit, lang);
+}
+
+static size_t cut(const char *text, size_t limit)
+{
+    return cut_in(NULL, text, limit);
 }
 
 TEST(clause_takes_the_best_border)
@@ -253,6 +356,16 @@ TEST(clause_takes_the_best_border)
     CHECK_INT(cut("a b", 1), 1);
 }
 
+TEST(clause_of_other_languages)
+{
+    CHECK_INT(cut_in("ru", "он живёт, на ул. Ленина в Москве", 5), 2);
+    CHECK_INT(cut("он живёт, на ул. Ленина в Москве", 5), 4);
+    CHECK_INT(cut_in("ar", "جاء هو؛ ذهبت هي، ثم عاد", 5), 2);
+    CHECK_INT(cut_in("hi", "यह है। वह, जो है", 4), 2);
+    CHECK_INT(cut_in("am", "ሰላም፣ ነው። እንዴት ነህ ዛሬ", 4), 2);
+    CHECK_INT(cut_in("bo", "རེད ཡོད དེབ། མེད འདུག ཡིན", 4), 3);
+}
+
 TEST(clause_without_borders)
 {
     struct piece p[] = {
@@ -261,15 +374,15 @@ TEST(clause_without_borders)
     };
     const char *text = "👍👍";
 
-    CHECK_INT(split_clause(text, p, 8, 6), 4);      /* whole characters */
-    CHECK_INT(split_clause(text, p, 8, 4), 4);
-    CHECK_INT(split_clause(text, p, 8, 3), 3);      /* no other way */
-    CHECK_INT(split_clause(text, p, 8, 1), 1);
+    CHECK_INT(split_clause(text, p, 8, 6, NULL), 4);      /* whole characters */
+    CHECK_INT(split_clause(text, p, 8, 4, NULL), 4);
+    CHECK_INT(split_clause(text, p, 8, 3, NULL), 3);      /* no other way */
+    CHECK_INT(split_clause(text, p, 8, 1, NULL), 1);
     /* A single border before the middle is better than none. */
     p[0] = (struct piece){ 0, 0, 1 };
     for (uint32_t i = 1; i < 8; i++) p[i] = (struct piece){ 0, i + 1, i + 2 };
     p[2].begin = p[1].end;
-    CHECK_INT(split_clause("a bcdefghij", p, 8, 7), 1);
+    CHECK_INT(split_clause("a bcdefghij", p, 8, 7, NULL), 1);
 }
 
 TEST(clause_on_real_pieces)
@@ -284,11 +397,12 @@ TEST(clause_on_real_pieces)
     if (sw) {
         CHECK_OK(subword_encode(sw, text, strlen(text), &p, &e), &e);
         for (size_t limit = 1; limit < p.n; limit++) {
-            size_t n = split_clause(text, p.at, p.n, limit);
+            size_t n = split_clause(text, p.at, p.n, limit, NULL);
 
             CHECK(n >= 1 && n <= limit);
         }
-        CHECK_STR(text + p.at[split_clause(text, p.at, p.n, p.n - 1)].begin,
+        CHECK_STR(text + p.at[split_clause(text, p.at, p.n, p.n - 1, NULL)]
+                             .begin,
                   "Danach tritt die Verordnung in Kraft.");
     }
     pieces_release(&p);
