@@ -3,12 +3,12 @@ A second program uses apps/common: a table of options, lines, JSON, steering
 options, and the record of a run. Its messages have its own name.
 
   $ printf 'Guten "Tag"\r\n\n\377\\\tende' > in; second() { "$BUILD/tests/apps/second" "$@"; }; second in - < in
-  {"file":"in","line":1,"beam":"4","text":"Guten \"Tag\""}
-  {"file":"in","line":2,"beam":"4","text":""}
-  {"file":"in","line":3,"beam":"4","text":"�\\\tende"}
-  {"file":"standard input","line":1,"beam":"4","text":"Guten \"Tag\""}
-  {"file":"standard input","line":2,"beam":"4","text":""}
-  {"file":"standard input","line":3,"beam":"4","text":"�\\\tende"}
+  {"file":"in","line":1,"beam":"0","text":"Guten \"Tag\""}
+  {"file":"in","line":2,"beam":"0","text":""}
+  {"file":"in","line":3,"beam":"0","text":"�\\\tende"}
+  {"file":"standard input","line":1,"beam":"0","text":"Guten \"Tag\""}
+  {"file":"standard input","line":2,"beam":"0","text":""}
+  {"file":"standard input","line":3,"beam":"0","text":"�\\\tende"}
   $ echo 'beam = 2' > settings; echo Ja | "$BUILD/tests/apps/second" -l 'a
   > b' --settings settings
   {"file":"standard input","line":1,"label":"a\nb","beam":"2","text":"Ja"}
@@ -28,7 +28,7 @@ options, and the record of a run. Its messages have its own name.
   second: option '--label' needs a value; see 'second --help'
   [2]
   $ "$BUILD/tests/apps/second" --beam many
-  second: --beam: "many" is not a whole number from 1 to 64
+  second: --beam: "many" is not a whole number from 0 to 64
   [2]
   $ "$BUILD/tests/apps/second" missing
   second: reading missing: No such file or directory
@@ -43,7 +43,7 @@ options, and the record of a run. Its messages have its own name.
     -l, --label TEXT        add this label to every object
     -M, --memory FILE       steer the translation by this translation memory
   $ "$BUILD/tests/apps/second" in --record run.json > out; python3 -c 'import json; r = json.load(open("run.json")); print(r["command"] == "", r["operands"], r["options"]["beam"], r["exit_status"])'
-  True ['in'] 4 0
+  True ['in'] 0 0
 
 A signal ends it between two lines.
 
