@@ -132,10 +132,12 @@ static bool take_part(struct str *rest, struct code_part *p)
 static bool set_code(struct language *l, const char *written)
 {
     const char *other = find_other_code(written);
+    const char *code = other ? other : written;
 
     if (!find_language(written) && (!other || !*other)) return false;
-    assert(!other || strlen(other) < sizeof l->code);
-    memcpy(l->code, other ? other : written, sizeof l->code);
+    assert(strlen(code) < sizeof l->code);
+    memset(l->code, 0, sizeof l->code);
+    memcpy(l->code, code, strlen(code));
     return true;
 }
 
