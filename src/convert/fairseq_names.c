@@ -55,6 +55,18 @@ static enum status require_tables(const struct model_plan *p,
     return ST_OK;
 }
 
+/* convert.c compares their columns with the other tensors. */
+static enum status check_table(const struct model_plan *p, const char *name,
+                               struct err *e)
+{
+    const struct file_tensor *t = find(p, name);
+
+    assert(t);
+    if (t->n_dims == 2) return ST_OK;
+    return err_set(e, ST_FORMAT, "%s: the table \"%s\" should have two "
+                   "dimensions, not %d", checkpoint_name(p->tensors), name, t->n_dims);
+}
+
 /* Tables that only happen to be equal are one too. */
 static enum status find_tables(struct hf_names *n, struct model_plan *p,
                                const struct fairseq_config *c, struct err *e)
@@ -65,7 +77,9 @@ static enum status find_tables(struct hf_names *n, struct model_plan *p,
     };
     enum status st = require_tables(p, c, e);
 
-    return st ? st : hf_names_init(n, p, &rules, e);
+    if (!st) st = hf_names_init(n, p, &rules, e);
+    if (!st) st = check_table(p, n->source, e);
+    return st ? st : check_table(p, n->target, e);
 }
 
 const struct file_tensor *fairseq_names_table(const struct hf_names *n,
@@ -122,14 +136,33 @@ static enum status read_sizes(struct model_plan *p, const struct hf_names *n,
     return st;
 }
 
+/* The number of a version of the code; 1 if it is not there. */
+static enum status read_version(double *out, const struct model_plan *p,
+                                const char *name, struct err *e)
+{
+    struct tensor_file *f;
+    struct file_tensor *t = checkpoint_find(p->tensors, name, &f);
+
+    *out = 1;
+    return t ? tensor_file_scalar(f, t, out, e) : ST_OK;
+}
+
 /* The first versions with norms before the blocks had none after the last
  * block. */
-static void find_final_norm(struct model_plan *p,
-                            const struct fairseq_config *c)
+static enum status find_final_norm(struct model_plan *p,
+                                   const struct fairseq_config *c,
+                                   struct err *e)
 {
+    double encoder, decoder;
+    enum status st = read_version(&encoder, p, "encoder.version", e);
+
+    if (!st) st = read_version(&decoder, p, "decoder.version", e);
+    if (st) return st;
     p->cfg.final_norm = c->pre_norm &&
-                        (find(p, "encoder.layer_norm.weight") ||
+                        (encoder >= 2 || decoder >= 3 ||
+                         find(p, "encoder.layer_norm.weight") ||
                          find(p, "decoder.layer_norm.weight"));
+    return ST_OK;
 }
 
 /* ---- positions ---- */
@@ -207,8 +240,8 @@ enum status fairseq_names_init(struct hf_names *n, struct model_plan *p,
 
     if (!st) st = read_sizes(p, n, c, e);
     if (!st) st = read_positions(p, c, e);
+    if (!st) st = find_final_norm(p, c, e);
     if (st) return st;
-    find_final_norm(p, c);
     pass_over_buffers(p);
     return ST_OK;
 }

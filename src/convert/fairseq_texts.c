@@ -127,8 +127,7 @@ static enum status check_dictionary(const struct text_maker *m,
         fairseq_names_table(m->names, m->plan, side == &m->source);
     int n = vocabulary_size(side->v);
 
-    /* convert.c reports another shape. */
-    if (t->n_dims != 2 || t->shape[0] == n) return ST_OK;
+    if (t->shape[0] == n) return ST_OK;
     return err_set(e, ST_FORMAT, "%s/%s: has %d pieces with the special ones, "
                    "but the table \"%s\" has %lld rows",
                    file_set_path(m->files), file, n, t->name,
@@ -262,7 +261,8 @@ static enum status make_spm(struct text_maker *m, struct err *e)
     if (m->config->tokenizer == FAIRSEQ_MOSES)
         return err_set(e, ST_FORMAT, "%s: \"tokenizer\" is \"moses\", but the "
                        "pieces are those of SentencePiece; a model with both "
-                       "cannot be converted", m->plan->described_by);
+                       "cannot be converted",
+                       checkpoint_name(m->plan->tensors));
     if (!m->options->tokenizer && !m->options->target_tokenizer &&
         count_files(m->files, names_spm, m->source.language, &source) == 1 &&
         count_files(m->files, names_spm, m->target.language, &target) == 1)

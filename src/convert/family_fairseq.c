@@ -171,7 +171,7 @@ static enum status set_network(struct model_plan *p, struct fairseq_model *m,
     if (c->heads || o->heads) return ST_OK;
     return err_set(e, ST_FORMAT, "%s: the settings do not say how many "
                    "attention heads the model has; say it with --heads",
-                   p->described_by);
+                   checkpoint_name(p->tensors));
 }
 
 static enum status plan_checkpoint(struct model_plan *p, struct file_set *s,
