@@ -64,7 +64,8 @@ static enum status check_table(const struct model_plan *p, const char *name,
     assert(t);
     if (t->n_dims == 2) return ST_OK;
     return err_set(e, ST_FORMAT, "%s: the table \"%s\" should have two "
-                   "dimensions, not %d", checkpoint_name(p->tensors), name, t->n_dims);
+                   "dimensions, not %d", checkpoint_name(p->tensors), name,
+                   t->n_dims);
 }
 
 /* Tables that only happen to be equal are one too. */

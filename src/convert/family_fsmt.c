@@ -93,10 +93,8 @@ static enum status read_fsmt_config(struct model_plan *p, struct fsmt_model *m,
     c->final_norm = 0;
     c->positions = POS_HALVES;
     c->beam = BEAM;
-    m->source_rows = json_config_int(j, "src_vocab_size", JSON_REQUIRED, 4,
-                                     MAX_IDS);
-    m->target_rows = json_config_int(j, "tgt_vocab_size", JSON_REQUIRED, 4,
-                                     MAX_IDS);
+    m->source_rows = json_config_int(j, "src_vocab_size", 42024, 4, MAX_IDS);
+    m->target_rows = json_config_int(j, "tgt_vocab_size", 42024, 4, MAX_IDS);
     last = m->target_rows - 1;
     pad_most = last < MAX_PAD ? last : MAX_PAD;
     c->bos_id = read_id(j, "bos_token_id", 0, last);

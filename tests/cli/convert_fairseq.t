@@ -241,7 +241,7 @@ The same for the files of FSMT.
   > fsmt-joint vocab-tgt.json {"a</w>": "drop", "q": 61}
   > END
   skmt: new/pytorch_model.bin: the table "model.decoder.embed_tokens.weight" has 60 rows, but config.json says 61
-  skmt: new/config.json: "tgt_vocab_size" is missing
+  skmt: new/pytorch_model.bin: the table "model.decoder.embed_tokens.weight" has 60 rows, but config.json says 42024
   skmt: new/model.safetensors: "model.encoder.embed_tokens.weight" and "model.decoder.embed_tokens.weight" should be the same table according to the settings, but differ
   skmt: new/config.json: "encoder_attention_heads" is 2 and "decoder_attention_heads" is 4; a model where they differ cannot be converted
   skmt: new/pytorch_model.bin: tensor "model.encoder.layers.2.self_attn_layer_norm.weight" is missing
