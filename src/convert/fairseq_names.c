@@ -79,18 +79,7 @@ static enum status find_tables(struct hf_names *n, struct model_plan *p,
     enum status st = require_tables(p, c, e);
 
     if (!st) st = hf_names_init(n, p, &rules, e);
-    if (!st) st = check_table(p, n->source, e);
-    return st ? st : check_table(p, n->target, e);
-}
-
-const struct file_tensor *fairseq_names_table(const struct hf_names *n,
-                                              const struct model_plan *p,
-                                              bool source)
-{
-    const struct file_tensor *t = find(p, source ? n->source : n->target);
-
-    assert(t);
-    return t;
+    return st ? st : check_table(p, n->source, e);
 }
 
 /* ---- sizes ---- */
@@ -131,7 +120,7 @@ static enum status read_sizes(struct model_plan *p, const struct hf_names *n,
     enum status st = read_ffn(&out->ffn, p, STACK_ENCODER, e);
 
     if (!st) st = read_ffn(&out->ffn_decoder, p, STACK_DECODER, e);
-    out->d_model = as_int(file_tensor_cols(fairseq_names_table(n, p, true)));
+    out->d_model = as_int(file_tensor_cols(find(p, n->source)));
     out->encoder_layers = count_layers(p, STACK_ENCODER, c->encoder_layers);
     out->decoder_layers = count_layers(p, STACK_DECODER, c->decoder_layers);
     return st;

@@ -22,9 +22,4 @@ void fairseq_names_place(const struct hf_names *n, const struct model_plan *p,
                          const struct tensor_query *q,
                          struct tensor_place *out);
 
-/* The table of the source or of the target. */
-const struct file_tensor *fairseq_names_table(const struct hf_names *n,
-                                              const struct model_plan *p,
-                                              bool source);
-
 #endif

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/invariant.h"
-#include "convert/fairseq_names.h"
 #include "convert/fairseq_pieces.h"
 #include "convert/plan_languages.h"
 #include "convert/tokenizer_files.h"
@@ -121,16 +120,18 @@ static enum status no_dictionary(const struct text_maker *m,
 
 static enum status check_dictionary(const struct text_maker *m,
                                     const struct text_side *side,
-                                    const char *file, struct err *e)
+                                    const char *table, const char *file,
+                                    struct err *e)
 {
-    const struct file_tensor *t =
-        fairseq_names_table(m->names, m->plan, side == &m->source);
+    const struct file_tensor *t = checkpoint_find(m->plan->tensors, table,
+                                                  NULL);
     int n = vocabulary_size(side->v);
 
-    if (t->shape[0] == n) return ST_OK;
+    assert(t);
+    if (t->n_dims == 2 && t->shape[0] == n) return ST_OK;
     return err_set(e, ST_FORMAT, "%s/%s: has %d pieces with the special ones, "
                    "but the table \"%s\" has %lld rows",
-                   file_set_path(m->files), file, n, t->name,
+                   file_set_path(m->files), file, n, table,
                    (long long)t->shape[0]);
 }
 
@@ -145,7 +146,11 @@ static enum status read_dictionary(const struct text_maker *m,
         side->language = side->option;
     else return no_dictionary(m, side, e);
     st = vocabulary_of_file(&side->v, VOCABULARY_FAIRSEQ, m->files, file, e);
-    return st ? st : check_dictionary(m, side, file, e);
+    if (st) return st;
+    if (side == &m->source)
+        return check_dictionary(m, side, m->names->source, file, e);
+    st = check_dictionary(m, side, m->names->target, file, e);
+    return st ? st : check_dictionary(m, side, m->names->project, file, e);
 }
 
 /* ---- BPE codes ---- */
