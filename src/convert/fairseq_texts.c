@@ -1,15 +1,16 @@
-/* fairseq_texts.c - finds the files of a model of fairseq that say how texts
- * become ids, by their names and by what the settings say.
+/* fairseq_texts.c - reads the dictionaries of a model of fairseq and makes its
+ * tokenizers. What the user says counts more than the settings, and these more
+ * than the files that are there.
  *
  * A dictionary dict.LANGUAGE.txt is needed for each side. Its ids are those of
  * the tables, whose sizes must be the same. */
 #include "convert/fairseq_texts.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/invariant.h"
+#include "convert/fairseq_files.h"
 #include "convert/fairseq_pieces.h"
 #include "convert/plan_languages.h"
 #include "convert/tokenizer_files.h"
@@ -24,7 +25,6 @@ struct text_side {
     const char *said, *option;  /* languages; may be NULL */
     const char *language;       /* the one of them that a dictionary has */
     struct vocabulary *v;
-    char file[NAME_SIZE];       /* of codes, or a SentencePiece model */
     struct plan_side rows;
 };
 
@@ -36,63 +36,6 @@ struct text_maker {
     const struct family_options *options;
     struct text_side source, target;
 };
-
-/* ---- names of files ---- */
-
-static bool name_ends(const char *name, const char *end)
-{
-    size_t n = strlen(name), k = strlen(end);
-
-    return n > k && !strcmp(name + n - k, end);
-}
-
-/* Whether a name has a language as one of its words: "spm.de.model" has "de".
- */
-static bool name_has_word(const char *name, const char *word)
-{
-    size_t n = strlen(word);
-
-    for (const char *at = name; n && (at = strstr(at, word)); at++)
-        if ((at == name || !isalnum((unsigned char)at[-1])) &&
-            !isalnum((unsigned char)at[n]))
-            return true;
-    return false;
-}
-
-/* A file of BPE codes: "ende30k.fastbpe.code", "bpecodes", "bpe.codes". */
-static bool names_codes(const char *name)
-{
-    return strstr(name, "code") && !strchr(name, '/') &&
-           strncmp(name, "dict.", 5) && !name_ends(name, ".pt") &&
-           !name_ends(name, ".py") && !name_ends(name, ".md") &&
-           !name_ends(name, ".json");
-}
-
-static bool names_spm(const char *name)
-{
-    return !strchr(name, '/') &&
-           (name_ends(name, ".model") || name_ends(name, ".spm"));
-}
-
-typedef bool file_kind_fn(const char *name);
-
-/* How many files of a kind there are; *file is the last one. With a language,
- * only those that have it in their names. */
-static int count_files(struct file_set *s, file_kind_fn *kind,
-                       const char *language, const char **file)
-{
-    int n = 0;
-
-    for (int i = 0; i < file_set_count(s); i++) {
-        const char *name = file_set_name(s, i);
-
-        if (!kind(name) || (language && !name_has_word(name, language)))
-            continue;
-        *file = name;
-        n++;
-    }
-    return n;
-}
 
 /* ---- dictionaries ---- */
 
@@ -155,34 +98,6 @@ static enum status read_dictionary(const struct text_maker *m,
 
 /* ---- BPE codes ---- */
 
-static enum status find_codes(const struct text_maker *m,
-                              struct text_side *side, struct err *e)
-{
-    static const char *const usual[] = { "bpecodes", "code", "codes",
-                                         "bpe.codes" };
-    const char *file = NULL, *other;
-    int n = count_files(m->files, names_codes, NULL, &file);
-
-    if (n > 1 &&
-        count_files(m->files, names_codes, side->language, &other) == 1) {
-        file = other;
-        n = 1;
-    }
-    for (size_t i = 0; i < sizeof usual / sizeof *usual && n > 1; i++)
-        if (file_set_has(m->files, usual[i], NULL)) {
-            file = usual[i];
-            n = 1;
-        }
-    if (n == 1 && snprintf(side->file, NAME_SIZE, "%s", file) < NAME_SIZE)
-        return ST_OK;
-    if (!n)
-        return err_set(e, ST_FORMAT, "%s: there are no BPE codes, such as "
-                       "\"bpecodes\"", file_set_path(m->files));
-    return err_set(e, ST_FORMAT, "%s: there are %d files of BPE codes, such as "
-                   "\"%.60s\"; keep the one of the model, or call it "
-                   "\"bpecodes\"", file_set_path(m->files), n, file);
-}
-
 static enum status make_bpe_side(struct text_maker *m, struct text_side *side,
                                  const char *language, struct strbuf *out,
                                  struct err *e)
@@ -194,11 +109,9 @@ static enum status make_bpe_side(struct text_maker *m, struct text_side *side,
         .steps = c->tokenizer == FAIRSEQ_SPACE ? 0
                                                : MOSES_FAIRSEQ & ~c->moses_off,
     };
-    enum status st = find_codes(m, side, e);
+    enum status st = fairseq_files_codes(&b.file, m->files, side->language, e);
 
-    if (st) return st;
-    b.file = side->file;
-    st = plan_bpe_form(&b.form, m->files, side->file, e);
+    if (!st) st = plan_bpe_form(&b.form, m->files, b.file, e);
     return st ? st : fairseq_pieces_bpe(out, &side->rows, &b, side->v,
                                         m->files, e);
 }
@@ -261,16 +174,16 @@ static enum status make_named_spm(struct text_maker *m, const char *source,
  * files with usual names. */
 static enum status make_spm(struct text_maker *m, struct err *e)
 {
-    const char *source, *target;
+    const char *source = fairseq_files_spm(m->files, m->source.language);
+    const char *target = fairseq_files_spm(m->files, m->target.language);
 
     if (m->config->tokenizer == FAIRSEQ_MOSES)
         return err_set(e, ST_FORMAT, "%s: \"tokenizer\" is \"moses\", but the "
                        "pieces are those of SentencePiece; a model with both "
                        "cannot be converted",
                        checkpoint_name(m->plan->tensors));
-    if (!m->options->tokenizer && !m->options->target_tokenizer &&
-        count_files(m->files, names_spm, m->source.language, &source) == 1 &&
-        count_files(m->files, names_spm, m->target.language, &target) == 1)
+    if (!m->options->tokenizer && !m->options->target_tokenizer && source &&
+        target)
         return make_named_spm(m, source, target, e);
     return make_found_spm(m, e);
 }
@@ -282,15 +195,14 @@ static enum status make_spm(struct text_maker *m, struct err *e)
 static enum status uses_spm(bool *spm, const struct text_maker *m,
                             struct err *e)
 {
-    const char *file;
     enum fairseq_bpe bpe = m->config->bpe;
-    int codes = count_files(m->files, names_codes, NULL, &file);
-    int models = count_files(m->files, names_spm, NULL, &file);
 
     *spm = m->options->tokenizer || m->options->target_tokenizer ||
            bpe == FAIRSEQ_SENTENCEPIECE;
-    if (*spm || bpe != FAIRSEQ_BPE_UNKNOWN || codes) return ST_OK;
-    *spm = models > 0;
+    if (*spm || bpe != FAIRSEQ_BPE_UNKNOWN ||
+        fairseq_files_have_codes(m->files))
+        return ST_OK;
+    *spm = fairseq_files_have_spm(m->files);
     if (*spm) return ST_OK;
     return err_set(e, ST_FORMAT, "%s: there are neither BPE codes, such as "
                    "\"bpecodes\", nor a SentencePiece model, such as "

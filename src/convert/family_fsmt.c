@@ -47,8 +47,8 @@ static const struct model_plan_ops fsmt_ops = {
     .place = fsmt_place, .free_own = free,
 };
 
-/* The safetensors files of some published models do not load; those of PyTorch
- * do. */
+/* Of some published models, the copies as safetensors had errors, so the files
+ * of PyTorch come first. */
 static enum status open_fsmt_weights(struct model_plan *p, struct file_set *s,
                                      struct fsmt_model *m, struct err *e)
 {
