@@ -18,8 +18,9 @@ standard input:
 The arithmetic is in float64, formula by formula as in section 5 of
 ../shared/docs/foreign-models.md; what the files mean is in sections 6 to 10.
 Beam search follows docs/method.md 0.4. Nothing is shared with skmt. Pieces are
-those of Debian's spm_encode. A text for a model with BPE codes may only consist
-of words of letters, for which the rules of Moses do nothing.
+those of Debian's spm_encode. Words of letters, for which the rules of Moses do
+nothing, are split with BPE codes here; for models of fairseq and FSMT whose
+vocabulary has other pieces than letters, tools/moses_reference.py does it.
 
 Which tokens a converter bars is a decision of its own. `barred` in a Model has
 those that the document says must not come out, `may_be_barred` others that
@@ -258,6 +259,39 @@ class Bpe:
         if self.end:
             return "".join(pieces).replace("</w>", " ").strip()
         return (" ".join(pieces) + " ").replace("@@ ", "").strip()
+
+
+class MosesBpe:
+    """Rules of Moses and BPE codes, by tools/moses_reference.py. `config` is
+    the form of the codes and that of the marks."""
+
+    def __init__(self, languages, steps, config, codes, lists):
+        from moses_reference import Tokenizer
+        with tempfile.TemporaryDirectory() as folder:
+            def put(name, lines):
+                path = os.path.join(folder, name)
+                with open(path, "w", encoding="utf-8", newline="\n") as f:
+                    f.write("\n".join(lines) + "\n")
+                return path
+            self.sides = [
+                Tokenizer([language, steps, *config, put("codes", codes),
+                           put("pieces", pieces)])
+                for language, pieces in zip(languages, lists)]
+
+    def encode(self, texts):
+        return [self.sides[0].encode(t) for t in texts]
+
+    def decode(self, ids):
+        return self.sides[1].decode(ids)
+
+
+MOSES_STEPS = "tokenize,dashes,escape,detokenize"
+
+
+def only_letters(pieces):
+    """Whether all pieces but the four special ones are words of letters."""
+    return all(re.fullmatch(r"[a-z]+(@@|</w>)?|madeupword\d+", p)
+               for p in pieces[4:])
 
 
 def merges_of(lines):
@@ -763,13 +797,19 @@ def fairseq_settings(saved):
     return out
 
 
-def fairseq_text(files, args, to_id, target):
+def fairseq_text(files, args, source, target):
+    to_id = {p: i for i, p in enumerate(source)}
+    languages = args["source_lang"], args["target_lang"]
     models = [n for n in files.names if n.endswith(".model")]
     if not models:
-        codes = [n for n in files.names if "code" in n]
-        return Bpe(merges_of(files.lines(codes[0])), to_id, target, 3)
+        name = next(n for n in files.names if "code" in n)
+        codes = files.lines(name)
+        if only_letters(source):
+            return Bpe(merges_of(codes), to_id, target, 3)
+        return MosesBpe(languages, MOSES_STEPS, ("fastbpe", "at"), codes,
+                        (source, target))
     pair = [next(n for n in models if len(models) == 1 or f".{lang}." in n)
-            for lang in (args["source_lang"], args["target_lang"])]
+            for lang in languages]
     return Spm(files.read(pair[0]), files.read(pair[1]), to_id, target, 3)
 
 
@@ -793,8 +833,7 @@ def fairseq(files, languages):
                      positions=positions, offset=2)
     source = dictionary(files.lines(f"dict.{args['source_lang']}.txt"))
     target = dictionary(files.lines(f"dict.{args['target_lang']}.txt"))
-    to_id = {p: i for i, p in enumerate(source)}
-    text = fairseq_text(files, args, to_id, target)
+    text = fairseq_text(files, args, source, target)
     filled = {i for i, p in enumerate(target) if p.startswith("madeupword")}
     return Model(net, text, 2, 3, 2, (), [2], barred={0, 1},
                  may_be_barred=filled | {3})
@@ -804,10 +843,17 @@ def fsmt(files, languages):
     config = files.json("config.json")
     net = hf_network(read_hf_weights(files), config, pre=False,
                      positions="halves", offset=2)
-    to_id = files.json("vocab-src.json")
-    target = files.json("vocab-tgt.json")
-    text = Bpe(merges_of(files.lines("merges.txt")), to_id,
-               {i: p for p, i in target.items()}, 3, end=True)
+    lists = []
+    for name in ("vocab-src.json", "vocab-tgt.json"):
+        ids = files.json(name)
+        lists.append(sorted(ids, key=ids.get))
+    merges = files.lines("merges.txt")
+    if only_letters(lists[0]):
+        text = Bpe(merges_of(merges), {p: i for i, p in enumerate(lists[0])},
+                   lists[1], 3, end=True)
+    else:
+        text = MosesBpe(config["langs"], "wide,normalize,drop-controls," +
+                        MOSES_STEPS, ("merges", "word-end"), merges, lists)
     return Model(net, text, 2, 3, 2, (), [2], barred={0, 1},
                  may_be_barred=[3])
 

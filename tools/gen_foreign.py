@@ -73,6 +73,11 @@ WORDS_DE = """haus hund der die das ist nass und stein insel regen rast in ins
 hand wand wind wo wer was gut so nun rot tun rund sehr gar los lang""".split()
 WORDS_EN = """house hound the that this is wet and stone island rain rest in on
 hand wall wind where who what good so now red do round very no long log""".split()
+# What the rules of Moses look at. The second list is normalized by FSMT.
+MOSES_TEXTS = ["Das Gerät (links) kostet 3,50 €, sagt Dr. Müller.",
+               "Ist's \"warm\"? Ja & nein: <b>a-b</b> | 1.234 [x]",
+               "der E-Mail-Zug fährt am 3. Mai um 8.30 Uhr usw. ab ..."]
+NORMALIZED_TEXTS = MOSES_TEXTS + ["„Ja“, sagt er – ‚nein‘ … 5\u00a0% （links）"]
 WORD_TEXTS = ["haus", "der hund ist nass", "q wo ist das xyz haus",
               "regen und wind in der stadt auf der insel so lang wie rot"]
 
@@ -792,6 +797,37 @@ def fairseq_joint(form, dtype, seed, **options):
     return make
 
 
+def moses_words(language, steps, text):
+    """The words of a text by the rules of Moses."""
+    from moses_reference import Moses
+    moses = Moses(language, steps)
+    return [w for line in text.split("\n") for w in moses.words(line)]
+
+
+def moses_symbols(steps, texts, n):
+    """Merges and symbols of texts in both languages."""
+    words = moses_words("de", steps, GERMAN + "\n" + "\n".join(texts)) + \
+        moses_words("en", steps, ENGLISH)
+    return learn_bpe(words, n)
+
+
+def fairseq_wmt19(tok, out, case):
+    """As the models of WMT 2019, with texts for the rules of Moses."""
+    merges, symbols = moses_symbols("tokenize,dashes,escape", MOSES_TEXTS, 60)
+    sizes = write_fairseq_codes(out, "ende30k.fastbpe.code", "fastbpe", merges,
+                                [symbols, symbols])
+    net = random_net(310, v_src=sizes[0], eos=2, heads=4, ffn=48)
+    write_fairseq(os.path.join(out, "wmt19.de-en.ffn8192.pt"), net, "float16",
+                  legacy=True)
+
+
+def fsmt_moses(tok, out, case):
+    """FSMT with texts for the rules of Moses and for normalization."""
+    fsmt(True, "bin-legacy", "float32", 311, symbols=moses_symbols(
+        "wide,normalize,drop-controls,tokenize,dashes,escape",
+        NORMALIZED_TEXTS, 60))(tok, out, case)
+
+
 def fairseq_old(pre, learned, tied, seed):
     """Two dictionaries, names and file form of before 2019."""
     def make(tok, out, case):
@@ -919,9 +955,12 @@ def fsmt_stored(tok, out, case):
                {"num_beams": 4, "length_penalty": 0.8, "max_length": 200})
 
 
-def fsmt(joint, form, dtype, seed, positions=False, **options):
+def fsmt(joint, form, dtype, seed, positions=False, symbols=None, **options):
+    """symbols: merges and symbols, in place of those of the words."""
+    bpe = symbols
+
     def make(tok, out, case):
-        merges, symbols = learn_bpe(WORDS_DE + WORDS_EN, 24)
+        merges, symbols = bpe or learn_bpe(WORDS_DE + WORDS_EN, 24)
         lists = []
         for words in (WORDS_DE, WORDS_EN):
             _, own = learn_bpe(words, 20)
@@ -1000,8 +1039,10 @@ CASES = {
     "m2m100": case("m2m", m2m(False), **{"from": "de", "to": "en"}),
     "small100": case("m2m", m2m(True), to="fr"),
     "nllb200": case("m2m", nllb, **{"from": "deu_Latn", "to": "eng_Latn"}),
-    "fairseq-joint": case("fairseq", fairseq_joint("args", "float16", 90),
+    "fairseq-joint": case("fairseq", fairseq_joint("args", "float16", 90,
+                                                   small=True),
                           texts=WORD_TEXTS),
+    "fairseq-wmt19": case("fairseq", fairseq_wmt19, texts=MOSES_TEXTS),
     "fairseq-cfg": case("fairseq", fairseq_joint("cfg", "float32", 91,
                                                  pre=True), texts=WORD_TEXTS),
     "fairseq-old": case("fairseq", fairseq_old(False, False, True, 92),
@@ -1017,6 +1058,7 @@ CASES = {
     "fairseq-spm-two": case("fairseq", fairseq_spm(False, "unigram", 305,
                                                    pre=True, tied=False)),
     "fsmt-stored": case("fsmt", fsmt_stored, texts=WORD_TEXTS),
+    "fsmt-moses": case("fsmt", fsmt_moses, texts=NORMALIZED_TEXTS),
     "fsmt-joint": case("fsmt", fsmt(True, "bin", "float16", 94),
                        texts=WORD_TEXTS),
     "fsmt-separate": case("fsmt", fsmt(False, "safetensors", "float32", 95),

@@ -4,9 +4,15 @@
     /usr/bin/python3 tools/own_as.py DIR OUT FORM
 
 DIR has model.safetensors, config.json and spm.model. FORM is one of
-ct2-float32, ct2-float16, ct2-int8. `skmt convert --from OUT` then gives the same
-translations as `skmt convert --from DIR`, but for the rounding of the form.
-Needs Debian's python3-numpy and sentencepiece.
+ct2-float32, ct2-float16, ct2-int8, fairseq. `skmt convert --from OUT` then gives
+the same translations as `skmt convert --from DIR`, but for the rounding of the
+form. Needs Debian's python3-numpy and sentencepiece.
+
+A model of fairseq has the special pieces first, in an order of its own, so the
+ids differ: id i of OUT is id order[i] of DIR, of the list in OUT/order.json.
+Its decoder begins with </s> and counts positions from 2 on. So the table of the
+decoder has the row of our first token for </s>, the projection has a table of
+its own, and the positions are stored as learned ones.
 """
 import json
 import os
@@ -17,8 +23,8 @@ sys.dont_write_bytecode = True
 import numpy as np
 
 import foreign_oracle
-from foreign_families import Net, positions_fairseq, write_ct2
-from foreign_write import write_bytes, write_json
+from foreign_families import Net, positions_fairseq, write_ct2, write_fairseq
+from foreign_write import write_bytes, write_json, write_text
 
 
 class Own:
@@ -62,9 +68,50 @@ def write_as_ct2(own, out, kind):
     write_bytes(os.path.join(out, "spm.model"), own.read("spm.model"))
 
 
+def fairseq_order(own):
+    """Our ids in the order of fairseq."""
+    c = own.config
+    first = [c[key] for key in ("bos_id", "pad_id", "eos_id", "unk_id")]
+    return first + [i for i in range(len(own.pieces)) if i not in first]
+
+
+def fairseq_net(own, order):
+    """The network as fairseq computes it."""
+    c, t = own.config, dict(own.net.t)
+    t["target"] = t["target"].copy()
+    t["target"][c["eos_id"]] = t["target"][c["decoder_start_id"]]
+    for name in ("source", "target", "output"):
+        t[name] = np.ascontiguousarray(t[name][order])
+    rows = c.get("max_positions", 1024)
+    table = np.concatenate([np.zeros((2, c["d_model"]), np.float32),
+                            positions_fairseq(rows, c["d_model"])])
+    t["encoder.positions"] = t["decoder.positions"] = table
+    h = vars(own.net.h) | {"dec_ffn": own.net.h.ffn, "one_table": False,
+                           "tied": False, "learned": True}
+    return Net(t, **h)
+
+
+def write_as_fairseq(own, out):
+    c, order = own.config, fairseq_order(own)
+    if own.net.h.bias or c["source_suffix_ids"] != [c["eos_id"]] or \
+            c.get("source_prefix_ids"):
+        raise SystemExit("own_as: not as a model of fairseq")
+    write_fairseq(os.path.join(out, "model.pt"), fairseq_net(own, order),
+                  max_source_positions=c.get("max_positions", 1024),
+                  max_target_positions=c.get("max_positions", 1024),
+                  bpe="sentencepiece")
+    rows = "".join(f"{own.pieces[i]} 1\n" for i in order[4:])
+    for language in ("de", "en"):
+        write_text(os.path.join(out, f"dict.{language}.txt"), rows)
+    write_bytes(os.path.join(out, "sentencepiece.bpe.model"),
+                own.read("spm.model"))
+    write_json(os.path.join(out, "order.json"), order)
+
+
 FORMS = {f"ct2-{kind}": lambda own, out, kind=kind:
          write_as_ct2(own, out, kind)
-         for kind in ("float32", "float16", "int8")}
+         for kind in ("float32", "float16", "int8")} | \
+        {"fairseq": write_as_fairseq}
 
 
 def main():

@@ -304,6 +304,11 @@ static const char convert_page[] =
 "by its files. skmt convert says what it found and what you should know about\n"
 "it; without -o FILE it does nothing else.\n"
 "\n"
+"Models of these projects can be converted: OPUS-MT (Marian, Hugging Face),\n"
+"CTranslate2 and Argos Translate, M2M-100, NLLB-200 and SMaLL-100, fairseq\n"
+"(a checkpoint beside dict.*.txt and BPE codes) and FSMT. docs/models.md says\n"
+"for each where to get models, and which files they need.\n"
+"\n"
 "A model that would not be translated exactly as it was trained is refused:\n"
 "the message names the file, and the setting or the tensor.\n"
 "\n"
@@ -315,6 +320,7 @@ static const char convert_page[] =
 "  skmt convert --from model/                      # what is it?\n"
 "  skmt convert --from model/ -o de-en.skmt\n"
 "  skmt convert --from model.zip --type f32 -o de-en.f32.skmt\n"
+"  skmt convert --from wmt19.de-en.ensemble/model4.pt -o de-en.skmt\n"
 "  skmt info de-en.skmt\n"
 "  skmt translate --model ./de-en.skmt letter.txt\n";
 

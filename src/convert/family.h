@@ -45,6 +45,8 @@ struct family {
     F(m2m) \
     F(nllb) \
     F(small100) \
+    F(fsmt) \
+    F(fairseq) \
     F(own)
 
 #define F(name) extern const struct family family_##name;

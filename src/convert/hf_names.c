@@ -210,7 +210,8 @@ enum status hf_names_check_rows(const struct hf_names *n,
 {
     enum status st = check_rows(p, n->source, source, e);
 
-    return st ? st : check_rows(p, n->target, target, e);
+    if (!st) st = check_rows(p, n->target, target, e);
+    return st ? st : check_rows(p, n->project, target, e);
 }
 
 /* ---- positions ---- */

@@ -42,7 +42,8 @@ enum status hf_names_init(struct hf_names *n, struct model_plan *p,
                           const struct hf_rules *r, struct err *e);
 
 /* Fail with ST_FORMAT unless the tables of source and target have this many
- * rows. A family checks this before it makes vocabularies of that size. */
+ * rows, and the projection those of the target. A family checks this before it
+ * makes vocabularies of that size. */
 enum status hf_names_check_rows(const struct hf_names *n,
                                 const struct model_plan *p, int source,
                                 int target, struct err *e);

@@ -1,8 +1,8 @@
 /* fuzz_hf.c - reads any bytes as one of the files of a model of Hugging Face.
  *
- * The first byte of an input selects the family (OPUS-MT, M2M-100, NLLB-200),
- * the second one a file; the rest is the file. The other files are those of a
- * small good model. What can be planned is converted.
+ * The first byte of an input selects the family (OPUS-MT, M2M-100, NLLB-200,
+ * FSMT), the second one a file; the rest is the file. The other files are those
+ * of a small good model. What can be planned is converted.
  *
  * The good model is in a folder of its own. Only the file that is replaced is
  * written for an input, and removed or restored afterwards. */
@@ -20,10 +20,11 @@ static const char *const file_names[] = {
     "config.json", "generation_config.json", "tokenizer_config.json",
     "vocab.json", "target_vocab.json", "added_tokens.json",
     "model.safetensors", "source.spm", "sentencepiece.bpe.model", "README.md",
+    "vocab-src.json", "vocab-tgt.json", "merges.txt",
 };
 enum { FILES = sizeof file_names / sizeof *file_names };
 
-enum fuzz_kind { FUZZ_MARIAN, FUZZ_M2M, FUZZ_NLLB, FUZZ_KINDS };
+enum fuzz_kind { FUZZ_MARIAN, FUZZ_M2M, FUZZ_NLLB, FUZZ_FSMT, FUZZ_KINDS };
 
 static struct good_model {
     char dir[40];
@@ -98,6 +99,7 @@ static int vocab_rows(enum fuzz_kind kind)
     switch (kind) {
     case FUZZ_MARIAN: return 9;
     case FUZZ_M2M: return 5 + LANGUAGES + 2;
+    case FUZZ_FSMT: return 7;
     default: return 10 + 202 + 2;
     }
 }
@@ -111,11 +113,15 @@ static void write_config(FILE *f, enum fuzz_kind kind)
             "\"encoder_ffn_dim\":%d,\"decoder_ffn_dim\":%d,"
             "\"encoder_attention_heads\":2,\"decoder_attention_heads\":2,"
             "\"activation_function\":\"relu\",\"max_position_embeddings\":16",
-            marian ? "marian" : "m2m_100", D, vocab_rows(kind), LAYERS, LAYERS,
-            F, F);
+            marian ? "marian" : kind == FUZZ_FSMT ? "fsmt" : "m2m_100", D,
+            vocab_rows(kind), LAYERS, LAYERS, F, F);
     if (marian)
         fputs(",\"eos_token_id\":0,\"pad_token_id\":8,"
               "\"decoder_start_token_id\":8", f);
+    if (kind == FUZZ_FSMT)
+        fprintf(f, ",\"src_vocab_size\":%d,\"tgt_vocab_size\":%d,"
+                "\"langs\":[\"de\",\"en\"],\"tie_word_embeddings\":true",
+                vocab_rows(kind), vocab_rows(kind));
     putc('}', f);
 }
 
@@ -178,10 +184,12 @@ static void write_weights(FILE *f, enum fuzz_kind kind)
                              .data = open_memstream(&data, &n_data) };
 
     if (!l.head || !l.data) abort();
-    put_tensor(&l, "", "shared.weight", vocab_rows(kind), D);
+    put_tensor(&l, "", kind == FUZZ_FSMT ? "encoder.embed_tokens.weight"
+                                         : "shared.weight",
+               vocab_rows(kind), D);
     put_layer(&l, "encoder.layers.0.", false);
     put_layer(&l, "decoder.layers.0.", true);
-    if (kind != FUZZ_MARIAN) {
+    if (kind == FUZZ_M2M || kind == FUZZ_NLLB) {
         put_linear(&l, "encoder.", "layer_norm", D, 0);
         put_linear(&l, "decoder.", "layer_norm", D, 0);
     }
@@ -204,6 +212,10 @@ static void write_one(struct good_model *g, const char *name,
     if (!f) abort();
     if (strstr(name, "spm") || strstr(name, ".model")) write_spm(f);
     else if (!strcmp(name, "vocab.json")) write_vocab(f, kind == FUZZ_MARIAN);
+    else if (!strncmp(name, "vocab-", 6))
+        fputs("{\"<s>\":0,\"<pad>\":1,\"</s>\":2,\"<unk>\":3,\"a\":4,"
+              "\"ab</w>\":5,\"madeupword0000</w>\":6}", f);
+    else if (!strcmp(name, "merges.txt")) fputs("a b</w>\n", f);
     else if (!strcmp(name, "config.json")) write_config(f, kind);
     else if (!strcmp(name, "model.safetensors")) write_weights(f, kind);
     else if (kind == FUZZ_M2M) fputs("{\"language_codes\":\"wmt21\"}", f);
@@ -223,6 +235,12 @@ static void make_good(struct good_model *g, enum fuzz_kind kind)
     write_one(g, "config.json", kind);
     write_one(g, "tokenizer_config.json", kind);
     write_one(g, "model.safetensors", kind);
+    if (kind == FUZZ_FSMT) {
+        write_one(g, "vocab-src.json", kind);
+        write_one(g, "vocab-tgt.json", kind);
+        write_one(g, "merges.txt", kind);
+        return;
+    }
     if (kind != FUZZ_NLLB) write_one(g, "vocab.json", kind);
     if (kind != FUZZ_MARIAN) {
         write_one(g, "sentencepiece.bpe.model", kind);

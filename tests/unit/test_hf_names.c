@@ -132,6 +132,13 @@ TEST(rows_of_tables_are_checked)
     CHECK_INT(hf_names_check_rows(&o.n, &o.p, V, V + 1, &o.e), ST_FORMAT);
     CHECK(strstr(o.e.msg, "has 3 rows, but config.json says 4"));
     checkpoint_close(o.p.tensors);
+
+    init(&o, "1--2", HF_TIE_YES, HF_TIE_NO);
+    CHECK_OK(hf_names_check_rows(&o.n, &o.p, V, V, &o.e), &o.e);
+    checkpoint_find(o.p.tensors, "lm_head.weight", NULL)->shape[0]++;
+    CHECK_INT(hf_names_check_rows(&o.n, &o.p, V, V, &o.e), ST_FORMAT);
+    CHECK(strstr(o.e.msg, "\"lm_head.weight\" has 4 rows"));
+    checkpoint_close(o.p.tensors);
 }
 
 static void check_place(const struct hf_names *n, enum stack stack,
