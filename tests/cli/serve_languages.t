@@ -98,6 +98,32 @@ Each pair of a multilingual model has key files of its own.
   1
   2
 
+A stored pair is used for its own languages only. So it needs languages, and a
+memory without them gets those of its first pair.
+
+  $ . ./pairs.sh; rm my.tm*; serve -m m2m.skmt --pair de-en --pair de-fr -M my.tm
+  > store() { ask -d source="Der Hund." -d corrected="$1" "${@:2}" "$url/v1/feedback" | grep -o '"memory":"[^"]*"\|"message":"[^"]*"'; }
+  > translation() { ask -d text="Der Hund." -d source=de -d target=$1 "$url/v1/translate" | grep -o '"text":"[^"]*","source":"de","target":"[a-z]*"[^}]*"exact":1.0'; }
+  > store "The dog."
+  > store "The dog." -d source_lang=de
+  > store "The dog." -d source_lang=de -d target_lang=en
+  > store "Le chien." -d source_lang=de -d target_lang=fr
+  > store "Le chien." -d source_lang=de -d target_lang=fr -d memory=main
+  > for to in en fr; do translation $to | cut -d, -f1; done
+  > ask -d title=more "$url/v1/memories" > /dev/null
+  > for to in fr en; do ask -d source=Ja. -d target=Oui. -d source_lang=de -d target_lang=$to "$url/v1/memories/more/pairs" | grep -o '"target_lang":"[^"]*"\|"message":"[^"]*"'; done
+  > ask "$url/v1/memories" | grep -o '"name":"[^"]*"\|"source":"[^"]*","target":"[^"]*"' | paste -sd ' '
+  "message":"source_lang is missing; this server translates several pairs of languages"
+  "message":"target_lang is missing; this server translates several pairs of languages"
+  "memory":"main"
+  "memory":"main de-fr"
+  "message":"the memory is from de to en"
+  "text":"The dog."
+  "text":"Le chien."
+  "target_lang":"fr"
+  "message":"the memory is from de to fr"
+  "name":"main" "source":"de","target":"en" "name":"main de-fr" "source":"de","target":"fr" "name":"more" "source":"de","target":"fr"
+
 What is wrong with pairs.
 
   $ . ./pairs.sh; for p in de xx-en zh-Hans-en; do skmt serve --listen 127.0.0.1:0 -m m2m.skmt --pair $p; done
