@@ -498,6 +498,10 @@ await inPage("memories: create, add, search, edit, delete", async (page) => {
     await page.fill("#memory-name", "Testspeicher");
     await page.click("#memory-new button");
     await said("Created Testspeicher.");
+    const made = await page.evaluate(() => fetch("v1/memories/Testspeicher")
+        .then((r) => r.json()));
+
+    equal(`${made.source}-${made.target}`, "de-en");
     equal(await page.locator("#memory-title").innerText(), "Testspeicher");
     equal(await page.locator("#pairs tbody tr").count(), 0);
     await page.fill("#new-source", "Der Schalter ist rot.");
