@@ -86,6 +86,7 @@ def build(output, *command):
 def own_detector(folder):
     lib = build(folder + '/own.so', 'gcc', '-std=c17', '-D_GNU_SOURCE',
                 '-Iinclude', '-Iapps', 'apps/server/detector.c',
+                'apps/server/common_words.c',
                 'apps/common/utf8_scan.c', '-lm')
     lib.detector_find.restype = ctypes.c_char_p
     codes = (ctypes.c_char_p * 2)(b'de', b'en')

@@ -13,6 +13,7 @@
  *     -c N      connections (64)
  *     -s N      seconds (60)
  *     -p PID    the process of the server: also measure its CPU time and memory
+ *     -m FILE   write its memory every 10 seconds
  *     -e FILE   the right translations of the lines
  *     -o FILE   write the lines that were translated, in the order of answers
  *     -w MS     pause after status 429 (100)
@@ -51,7 +52,7 @@ static struct {
     long most;                  /* requests; 0: any number */
     double seconds;
     const char *key;
-    FILE *log;
+    FILE *log, *memory;
     char **lines, **wanted;     /* [n_lines]; wanted may be NULL */
     int n_lines;
 } load = { .connections = 64, .seconds = 60, .pause_ms = 100 };
@@ -61,6 +62,10 @@ static struct {
     double *ms;                 /* [ok] */
     long cap;
     char first_error[200];
+    double next_sample;         /* of memory */
+    long kib_10s;               /* memory after 10 seconds */
+    long kib_round;             /* and when there were as many answers as
+                                   lines; 0: not so far */
 } seen;
 
 _Noreturn static void die(const char *what)
@@ -108,6 +113,17 @@ static long server_kib(void)
         if (sscanf(text, "VmRSS: %ld", &kib) == 1) break;
     fclose(f);
     return kib;
+}
+
+static void sample_memory(double seconds)
+{
+    if (!seen.kib_10s && seconds >= 10) seen.kib_10s = server_kib();
+    if (!seen.kib_round && seen.ok >= load.n_lines)
+        seen.kib_round = server_kib();
+    if (!load.memory || seconds < seen.next_sample) return;
+    fprintf(load.memory, "%.0f s, %ld lines: %.1f MiB\n", seconds, seen.ok,
+            (double)server_kib() / 1024);
+    seen.next_sample += 10;
 }
 
 /* ---- requests ----------------------------------------------------------- */
@@ -294,7 +310,7 @@ static int begin_requests(int set, struct link *links, bool more)
     return busy;
 }
 
-static void run_load(struct link *links, double begin, long *kib_10)
+static void run_load(struct link *links, double begin)
 {
     int set = epoll_create1(EPOLL_CLOEXEC), busy;
     struct epoll_event events[64];
@@ -311,7 +327,7 @@ static void run_load(struct link *links, double begin, long *kib_10)
 
             if (l->fd >= 0) link_move(l);
         }
-        if (!*kib_10 && now() - begin >= 10) *kib_10 = server_kib();
+        sample_memory(now() - begin);
         if (now() > end + STUCK_SECONDS) {
             failed("no answer");
             break;
@@ -333,26 +349,35 @@ static double percentile(double share)
     return seen.ms[(long)((double)(seen.ok - 1) * share)];
 }
 
-static void report(double seconds, double cpu, long kib_10)
+static void report(double seconds, double cpu)
 {
     qsort(seen.ms, (size_t)seen.ok, sizeof *seen.ms, compare);
     printf("{\"connections\":%d,\"seconds\":%.1f,\"requests\":%ld,\"ok\":%ld,"
            "\"busy\":%ld,\"failed\":%ld,\"wrong\":%ld,\"no_retry_after\":%ld,"
            "\"p50_ms\":%.0f,\"p99_ms\":%.0f,\"per_second\":%.1f,"
-           "\"cpu_seconds\":%.2f,\"kib_10s\":%ld,\"kib_end\":%ld}\n",
+           "\"cpu_seconds\":%.2f,\"kib_10s\":%ld,\"kib_round\":%ld,"
+           "\"kib_end\":%ld}\n",
            load.connections, seconds, seen.sent, seen.ok, seen.busy,
            seen.failed, seen.wrong, seen.no_retry_after, percentile(0.5),
-           percentile(0.99), (double)seen.ok / seconds, cpu, kib_10,
-           server_kib());
+           percentile(0.99), (double)seen.ok / seconds, cpu,
+           seen.kib_10s, seen.kib_round, server_kib());
     if (seen.first_error[0])
         fprintf(stderr, "serve_load: first error: %s\n", seen.first_error);
+}
+
+static FILE *open_output(const char *path)
+{
+    FILE *f = fopen(path, "w");
+
+    if (!f) die(path);
+    return f;
 }
 
 static void parse(int argc, char **argv)
 {
     int c, n;
 
-    while ((c = getopt(argc, argv, "c:s:p:e:o:w:k:n:")) != -1) {
+    while ((c = getopt(argc, argv, "c:s:p:e:o:w:k:n:m:")) != -1) {
         if (c == 'c') load.connections = atoi(optarg);
         else if (c == 's') load.seconds = atof(optarg);
         else if (c == 'p') load.pid = atoi(optarg);
@@ -360,8 +385,9 @@ static void parse(int argc, char **argv)
         else if (c == 'k') load.key = optarg;
         else if (c == 'n') load.most = atol(optarg);
         else if (c == 'e') load.wanted = read_lines(optarg, &n);
-        else if (c != 'o') exit(2);
-        else if (!(load.log = fopen(optarg, "w"))) die(optarg);
+        else if (c == 'o') load.log = open_output(optarg);
+        else if (c == 'm') load.memory = open_output(optarg);
+        else exit(2);
     }
     if (argc - optind != 2) {
         fprintf(stderr, "usage: serve_load [OPTIONS] PORT FILE\n");
@@ -377,7 +403,6 @@ int main(int argc, char **argv)
 {
     struct link *links;
     double begin, cpu;
-    long kib_10 = 0;
 
     parse(argc, argv);
     links = calloc((size_t)load.connections, sizeof *links);
@@ -388,8 +413,9 @@ int main(int argc, char **argv)
     }
     cpu = server_cpu();
     begin = now();
-    run_load(links, begin, &kib_10);
-    report(now() - begin, server_cpu() - cpu, kib_10);
+    run_load(links, begin);
+    report(now() - begin, server_cpu() - cpu);
     if (load.log && fclose(load.log)) die("-o");
+    if (load.memory && fclose(load.memory)) die("-m");
     return seen.failed || seen.wrong || seen.no_retry_after;
 }

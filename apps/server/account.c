@@ -266,6 +266,52 @@ static skmt_status make_memory(skmt_tm *tm, const char *name,
     return st || there ? st : skmt_tm_create(tm, &new, err);
 }
 
+static skmt_status memory_is_empty(skmt_tm *tm, const char *name, bool *empty,
+                                   skmt_error *err)
+{
+    skmt_pair p = SKMT_INIT(skmt_pair);
+    skmt_tm_cursor *cursor;
+    int found = 0;
+    skmt_status st = skmt_tm_cursor_open(&cursor, tm, name, err);
+
+    if (!st) st = skmt_tm_cursor_next(cursor, &p, &found, err);
+    skmt_tm_cursor_close(cursor);
+    *empty = !found;
+    return st;
+}
+
+/* Whether a memory has no language. */
+static skmt_status memory_is_open(skmt_tm *tm, const char *name, bool *open,
+                                  skmt_error *err)
+{
+    skmt_tm_info info = SKMT_INIT(skmt_tm_info);
+    int n = 0;
+    skmt_status st = skmt_tm_count(tm, &n, err);
+
+    *open = false;
+    for (int i = 0; !st && i < n; i++)
+        if (!skmt_tm_get_settings(tm, i, &info, NULL)
+            && !strcmp(info.name, name))
+            *open = !*info.source_lang && !*info.target_lang;
+    return st;
+}
+
+/* A memory without languages gets those of its first pair, so that it is not
+ * used for others. Before the pair is added. */
+static skmt_status memory_take_languages(skmt_tm *tm, const char *name,
+                                         const char *source,
+                                         const char *target, skmt_error *err)
+{
+    bool wanted = source && *source && target && *target;
+    skmt_status st = SKMT_OK;
+
+    if (wanted) st = memory_is_open(tm, name, &wanted, err);
+    if (!st && wanted) st = memory_is_empty(tm, name, &wanted, err);
+    if (st || !wanted) return st;
+    st = skmt_tm_set(tm, name, "source-lang", source, err);
+    return st ? st : skmt_tm_set(tm, name, "target-lang", target, err);
+}
+
 /* ---- storing ------------------------------------------------------------- */
 
 /* The texts to be removed, because they have the same source. */
@@ -411,6 +457,9 @@ static skmt_status change_memory(skmt_tm *tm, const char *memory, bool make,
 
     if (make)
         st = make_memory(tm, memory, x->source_lang, x->target_lang, err);
+    if (!st)
+        st = memory_take_languages(tm, memory, x->source_lang, x->target_lang,
+                                   err);
     if (!st && has_unit) st = remove_unit(tm, memory, x->unit, err);
     if (!st) st = remove_same(tm, memory, x->source, same, err);
     if (!st) st = add_correction(tm, memory, x, id, err);
@@ -575,10 +624,10 @@ static skmt_status import_memory(struct account *a, const char *memory,
         return account_check_name(a, memory, err);
     }
     st = main_memory(a, source_lang, target_lang, name, &make, err);
-    if (st || !make) return st;
-    st = account_edit_begin(a, &tm, err);
+    if (!st) st = account_edit_begin(a, &tm, err);
     if (st) return st;
-    st = make_memory(tm, name, source_lang, target_lang, err);
+    st = make ? make_memory(tm, name, source_lang, target_lang, err)
+              : memory_take_languages(tm, name, source_lang, target_lang, err);
     account_edit_end(a);
     return st;
 }

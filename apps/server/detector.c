@@ -4,13 +4,18 @@
  * candidates that are left and have statistics, each word of the text votes:
  * with its own weight if it is frequent, else with those of its n-grams. The
  * confidence is the probability that the sum of the votes is right, from a
- * logistic curve that was fitted to short texts of the dev sets. */
+ * logistic curve that was fitted to short texts of the dev sets.
+ *
+ * If a candidate has no statistics, its frequent words are compared with those
+ * of all others (common_words.h). Only if the text has none of them, the
+ * statistics decide, and the confidence is low. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/utf8_scan.h"
+#include "common_words.h"
 #include "detector.h"
 #include "detector_data.h"
 
@@ -25,6 +30,7 @@
 #define SLOPE 0.8               /* of the logistic curve */
 #define BY_SCRIPT 90.0          /* confidence if only the script was seen */
 #define UNSURE 50.0             /* at most, if a candidate has no statistics */
+#define COMMON_SLOPE 1.2        /* of the votes of frequent words */
 
 enum script {
     SCRIPT_NONE, SCRIPT_LATIN, SCRIPT_GREEK, SCRIPT_CYRILLIC, SCRIPT_ARMENIAN,
@@ -40,6 +46,8 @@ struct detector {
     enum script *script;        /* [n] */
     int n, n_stats;
     struct slot *slots;         /* [SLOTS]; gram NULL: free */
+    struct common_words *common;        /* NULL: all have statistics */
+    int *row;                   /* [n]: of the frequent words, or -1 */
 };
 
 /* ---- letters ----------------------------------------------------------- */
@@ -105,8 +113,26 @@ static enum script script_of_language(const char *code)
     return SCRIPT_LATIN;
 }
 
-/* The next code point of *s, which has n bytes left, in lower case if it is
- * Latin-1. An invalid byte is 0. */
+/* Latin, Cyrillic and Vietnamese letters. Others stay as they are. */
+static unsigned detector_lower(unsigned c)
+{
+    if ((c >= 'A' && c <= 'Z') || (c >= 0xc0 && c <= 0xde && c != 0xd7))
+        return c + 32;
+    if (c < 0x100 || c == 0x130 || c == 0x131 || c == 0x138 || c == 0x149)
+        return c == 0x130 ? 'i' : c;
+    if (c == 0x178) return 0xff;
+    if ((c >= 0x139 && c <= 0x148) || (c >= 0x179 && c <= 0x17e))
+        return c + (c & 1);
+    if (c < 0x178 || c == 0x218 || c == 0x21a || c == 0x1a0
+        || (c >= 0x490 && c < 0x500) || (c >= 0x1ea0 && c < 0x1efa))
+        return c | 1;
+    if (c == 0x1af) return 0x1b0;
+    if (c >= 0x410 && c < 0x430) return c + 32;
+    return c >= 0x400 && c < 0x410 ? c + 80 : c;
+}
+
+/* The next code point of *s, which has n bytes left, in lower case. An invalid
+ * byte is 0. */
 static unsigned detector_letter(const char **s, size_t *n)
 {
     static const unsigned char mask[] = { 0, 0x7f, 0x1f, 0x0f, 0x07 };
@@ -117,9 +143,7 @@ static unsigned detector_letter(const char **s, size_t *n)
         c = c << 6 | ((unsigned char)(*s)[i] & 0x3f);
     *s += size ? size : 1;
     *n -= size ? size : 1;
-    if ((c >= 'A' && c <= 'Z') || (c >= 0xc0 && c <= 0xde && c != 0xd7))
-        c += 32;
-    return c;
+    return detector_lower(c);
 }
 
 /* Appends a code point below 0x800 or, without meaning for the statistics, of
@@ -189,6 +213,19 @@ static void add_row(struct detector *d, const struct detector_row *row,
 
 /* ---- making a detector ------------------------------------------------- */
 
+/* Returns false if out of memory. */
+static bool fill_common(struct detector *d)
+{
+    bool wanted = false;
+
+    for (int i = 0; i < d->n; i++) {
+        d->row[i] = common_words_row(d->codes[i]);
+        wanted |= d->stat[i] < 0 && d->row[i] >= 0;
+    }
+    if (wanted) d->common = common_words_new(d->codes, d->n);
+    return !wanted || d->common;
+}
+
 static void fill(struct detector *d)
 {
     const char *names[STATS];
@@ -220,16 +257,18 @@ skmt_status detector_new(struct detector **out, const char *const *codes,
         d->n = n;
         d->stat = malloc(room * sizeof *d->stat);
         d->script = malloc(room * sizeof *d->script);
+        d->row = malloc(room * sizeof *d->row);
         d->slots = calloc(SLOTS, sizeof *d->slots);
     }
-    if (!d || !d->stat || !d->script || !d->slots) {
+    if (d && d->stat && d->script && d->row && d->slots) fill(d);
+    if (!d || !d->stat || !d->script || !d->row || !d->slots
+        || !fill_common(d)) {
         detector_free(d);
         if (err)
             *err = (skmt_error){ .status = SKMT_ERR_NOMEM,
                                  .message = "out of memory" };
         return SKMT_ERR_NOMEM;
     }
-    fill(d);
     *out = d;
     return SKMT_OK;
 }
@@ -238,8 +277,10 @@ void detector_free(struct detector *d)
 {
     if (!d)
         return;
+    common_words_free(d->common);
     free(d->stat);
     free(d->script);
+    free(d->row);
     free(d->slots);
     free(d);
 }
@@ -312,9 +353,19 @@ static void word_end(const struct detector *d, struct word *w,
     word_begin(w);
 }
 
+/* Gives a letter, or the end of a word, to the frequent words. */
+static void read_common(const struct detector *d, struct common_votes *common,
+                        enum script script, unsigned c)
+{
+    if (!d->common) return;
+    if (script == SCRIPT_NONE) common_words_end(d->common, common);
+    else common_words_letter(d->common, common, c);
+}
+
 /* Reads a text: the votes of its words, and the letters of each script. */
 static void read_text(const struct detector *d, const char *text,
-                      double votes[STATS], size_t letters[SCRIPTS])
+                      double votes[STATS], struct common_votes *common,
+                      size_t letters[SCRIPTS])
 {
     size_t n = strlen(text);
     enum script script;
@@ -326,12 +377,14 @@ static void read_text(const struct detector *d, const char *text,
         c = detector_letter(&text, &n);
         script = script_of(c);
         letters[script]++;
+        read_common(d, common, script, c);
         if (script == SCRIPT_NONE || w.n > WORD_LETTERS)
             word_end(d, &w, votes);
         if (script != SCRIPT_NONE)
             word_add(&w, c);
     }
     word_end(d, &w, votes);
+    read_common(d, common, SCRIPT_NONE, 0);
 }
 
 /* ---- the decision ------------------------------------------------------ */
@@ -389,16 +442,50 @@ static int first_in_script(const struct detector *d, enum script script,
     return first;
 }
 
+static double common_vote(const struct detector *d, int i,
+                          const struct common_votes *common)
+{
+    return d->row[i] < 0 ? 0 : common->votes[d->row[i]];
+}
+
+/* The candidate in `script` with most votes of frequent words; the first one of
+ * equals. -1: the text has none of these words. */
+static int best_common(const struct detector *d, enum script script,
+                       const struct common_votes *common, double *confidence)
+{
+    double most = 0, sum = 0;
+    bool known = true;
+    int best = -1;
+
+    for (int i = 0; i < d->n && d->common; i++) {
+        double votes = common_vote(d, i, common);
+
+        if (!written_in(d, i, script)) continue;
+        known = known && d->row[i] >= 0;
+        if (votes <= most) continue;
+        most = votes;
+        best = i;
+    }
+    if (best < 0) return -1;
+    for (int i = 0; i < d->n; i++)
+        if (written_in(d, i, script))
+            sum += exp(COMMON_SLOPE * (common_vote(d, i, common) - most));
+    *confidence = 100 / sum;
+    if (!known) *confidence = fmin(*confidence, UNSURE);
+    return best;
+}
+
 const char *detector_find(const struct detector *d, const char *text,
                           double *confidence)
 {
     double votes[STATS] = { 0 }, odds;
+    struct common_votes common = { .len = 0 };
     size_t letters[SCRIPTS] = { 0 };
     enum script script;
     int first, best;
 
     *confidence = 0;
-    read_text(d, text, votes, letters);
+    read_text(d, text, votes, &common, letters);
     script = text_script(letters);
     if (script == SCRIPT_NONE || !d->n)
         return NULL;
@@ -407,6 +494,9 @@ const char *detector_find(const struct detector *d, const char *text,
         *confidence = 0;
         return d->codes[0];
     }
+    best = best_common(d, script, &common, confidence);
+    if (best >= 0)
+        return d->codes[best];
     best = best_vote(d, script, votes, &odds);
     if (best < 0 || odds == 0)
         return d->codes[first];

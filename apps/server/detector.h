@@ -1,8 +1,9 @@
 /* detector.h - finds the language of a text among a few candidates.
  *
  * A detector is made for the languages of a server. It has statistics of
- * German and English (detector_data.h); other languages are told apart by
- * their script only. A detector never changes, so threads may share it. */
+ * German and English (detector_data.h), and lists of frequent words of some
+ * thirty languages (common_words.def); others are told apart by their script
+ * only. A detector never changes, so threads may share it. */
 #ifndef SERVER_DETECTOR_H
 #define SERVER_DETECTOR_H
 

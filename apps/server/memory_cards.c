@@ -477,7 +477,7 @@ static void make_unique(const struct card_file *f, char *name, size_t size)
 {
     char base[CARD_NAME + 1];
 
-    snprintf(base, sizeof base, "%s", name);
+    snprintf(base, sizeof base, "%.*s", CARD_NAME, name);
     for (int i = 2; card_named(f, name, NULL) && i < MAX_MEMORIES + 3; i++)
         snprintf(name, size, "%s (%d)", base, i);
 }

@@ -238,6 +238,14 @@ void metrics_add_reader(struct metrics *m, metrics_values_fn *fn, void *user)
     m->reader[m->n_readers++].user = user;
 }
 
+/* Series must differ in their labels, and a model can serve several pairs. */
+static bool has_model(const struct metrics *m, const char *model)
+{
+    for (int i = 0; i < m->n_models; i++)
+        if (!strcmp(m->model[i].model, model)) return true;
+    return false;
+}
+
 void metrics_add_model(struct metrics *m, const char *version,
                        const char *isa, const char *model)
 {
@@ -245,7 +253,7 @@ void metrics_add_model(struct metrics *m, const char *version,
 
     if (!m) return;
     pthread_mutex_lock(&m->lock);
-    if (m->n_models < MODELS) {
+    if (m->n_models < MODELS && !has_model(m, model)) {
         l = &m->model[m->n_models++];
         l->version = strdup(version);
         l->isa = strdup(isa);

@@ -53,8 +53,8 @@ typedef void metrics_values_fn(void *user, struct metrics_values *out);
 /* At most METRICS_READERS functions, before calls run. */
 enum { METRICS_READERS = 8 };
 void metrics_add_reader(struct metrics *m, metrics_values_fn *fn, void *user);
-/* The labels of skmt_build_info. One line for each model; the strings are
- * copied. */
+/* The labels of skmt_build_info. One line for each name of a model; the strings
+ * are copied. */
 void metrics_add_model(struct metrics *m, const char *version,
                        const char *isa, const char *model);
 

@@ -185,17 +185,24 @@ static int model_read_pair(struct models *m, struct model_parts *p)
 }
 
 /* The key file of a model: that of the settings, or, with several models, one
- * for each. Returns false if out of memory. */
+ * for each; a multilingual model has other keys for each pair. Returns false if
+ * out of memory. */
 static bool model_key_file(const struct settings *s,
                            const struct model_parts *p, char **out)
 {
     const char *sum = skmt_model_get(p->public.model, "checksum");
+    int n;
 
     *out = NULL;
     if (!s->key_file) return true;
-    if (s->models.n < 2 || !sum) *out = strdup(s->key_file);
-    else if (asprintf(out, "%s.%s", s->key_file, sum) < 0) *out = NULL;
-    return *out != NULL;
+    if (s->models.n + s->pairs.n < 2 || !sum)
+        return (*out = strdup(s->key_file));
+    n = skmt_model_get(p->public.model, "languages")
+        ? asprintf(out, "%s.%s.%s-%s", s->key_file, sum, p->public.source,
+                   p->public.target)
+        : asprintf(out, "%s.%s", s->key_file, sum);
+    if (n < 0) *out = NULL;
+    return n >= 0;
 }
 
 static int models_failed(const skmt_error *err)
@@ -227,15 +234,14 @@ static int model_start(struct model_parts *p, const struct settings *s)
     return st ? models_failed(&err) : EXIT_DONE;
 }
 
-static int model_open_one(struct models *m, const char *name,
-                          const struct settings *s)
+/* Takes an open model, which translates one pair, and starts it. */
+static int model_take(struct models *m, skmt_model *model, const char *path,
+                      const struct settings *s)
 {
-    struct model_parts *p = &m->list[m->n];
-    const char *path;
-    int status = model_find(&p->public.model, name, s->options, &path);
+    struct model_parts *p = &m->list[m->n++];
+    int status;
 
-    if (status) return status;
-    m->n++;
+    p->public.model = model;
     p->path = strdup(path);
     if (!p->path) return complain(EXIT_TROUBLE, "out of memory");
     p->public.path = p->path;
@@ -243,21 +249,164 @@ static int model_open_one(struct models *m, const char *name,
     return status ? status : model_start(p, s);
 }
 
+/* Whether the languages of an open model are known. */
+static bool model_has_pair(const skmt_model *m)
+{
+    const char *source = skmt_model_get(m, "source_lang");
+    const char *target = skmt_model_get(m, "target_lang");
+
+    return source && *source && target && *target;
+}
+
+static int model_without_pair(const skmt_model *m, const char *path)
+{
+    const char *several = skmt_model_get(m, "languages");
+
+    return complain(EXIT_MODEL, several
+                    ? "%s translates several languages; name those that are "
+                      "wanted with --pair FROM-TO"
+                    : "%s does not say which languages it translates; name "
+                      "them with --pair FROM-TO", path);
+}
+
+/* Opens a model of the settings. One whose languages are not known is left to
+ * the pairs of the settings: *left gets its path. */
+static int model_open_one(struct models *m, const char *name,
+                          const struct settings *s, char **left)
+{
+    skmt_model *model;
+    const char *path;
+    int status = model_find(&model, name, s->options, &path);
+
+    if (status) return status;
+    if (!s->pairs.n && !model_has_pair(model)) {
+        status = model_without_pair(model, path);
+        skmt_model_close(model);
+        return status;
+    }
+    if (s->pairs.n && (!model_has_pair(model)
+                       || skmt_model_get(model, "languages"))) {
+        *left = strdup(path);
+        skmt_model_close(model);
+        return *left ? EXIT_DONE : complain(EXIT_TROUBLE, "out of memory");
+    }
+    return model_take(m, model, path, s);
+}
+
+/* ---- pairs -------------------------------------------------------------- */
+
+bool models_split_pair(const char *pair, char *from, char *to)
+{
+    const char *dash = strchr(pair, '-');
+    size_t n = dash ? (size_t)(dash - pair) : 0;
+
+    if (!dash || n >= PAIR_CODE_BYTES || strlen(dash + 1) >= PAIR_CODE_BYTES)
+        return false;
+    memcpy(from, pair, n);
+    from[n] = 0;
+    strcpy(to, dash + 1);
+    return skmt_language_code(from) && skmt_language_code(to);
+}
+
+static skmt_status set_languages(skmt_options *o, const char *from,
+                                 const char *to, skmt_error *err)
+{
+    skmt_status st = skmt_options_set(o, "from", from, err);
+
+    return st ? st : skmt_options_set(o, "to", to, err);
+}
+
+/* Opens the first of the models that were left which translates the languages
+ * of the options. */
+static int pair_open_left(struct models *m, char **left, const char *pair,
+                          const struct settings *s)
+{
+    skmt_error err = { 0 };
+    skmt_model *model;
+
+    for (int i = 0; i < s->models.n; i++) {
+        skmt_status st;
+
+        if (!left[i]) continue;
+        st = skmt_model_open_with(&model, left[i], s->options, &err);
+        if (!st) return model_take(m, model, left[i], s);
+        if (st != SKMT_ERR_ARGUMENT) return models_failed(&err);
+    }
+    return complain(EXIT_MODEL, "no model translates %s%s%s", pair,
+                    *err.message ? ": --" : "", err.message);
+}
+
+static int pair_open(struct models *m, char **left, const char *pair,
+                     const struct settings *s)
+{
+    char from[PAIR_CODE_BYTES], to[PAIR_CODE_BYTES];
+    skmt_model *model;
+    const char *path;
+    skmt_error err;
+    int status;
+
+    if (!models_split_pair(pair, from, to)
+        || models_find(m, skmt_language_code(from), skmt_language_code(to)))
+        return EXIT_DONE;
+    if (set_languages(s->options, from, to, &err)) return models_failed(&err);
+    if (s->models.n) return pair_open_left(m, left, pair, s);
+    status = model_find(&model, NULL, s->options, &path);
+    return status ? status : model_take(m, model, path, s);
+}
+
+/* Opens the models of all pairs that are not served yet. The options get their
+ * languages back. */
+static int pairs_open(struct models *m, char **left, const struct settings *s)
+{
+    const char *value = skmt_options_get(s->options, "from");
+    char *from = strdup(value ? value : ""), *to;
+    int status = EXIT_DONE;
+    skmt_error err;
+
+    value = skmt_options_get(s->options, "to");
+    to = strdup(value ? value : "");
+    if (!from || !to) status = complain(EXIT_TROUBLE, "out of memory");
+    for (int i = 0; !status && i < s->pairs.n; i++)
+        status = pair_open(m, left, s->pairs.list[i], s);
+    if (from && to && set_languages(s->options, from, to, &err) && !status)
+        status = models_failed(&err);
+    free(from);
+    free(to);
+    return status;
+}
+
+/* Opens all models. left [models] is for those that pairs choose. */
+static int models_open_all(struct models *m, char **left,
+                           const struct settings *s)
+{
+    int status = EXIT_DONE;
+
+    if (!s->models.n && !s->pairs.n)
+        status = model_open_one(m, NULL, s, left);
+    for (int i = 0; !status && i < s->models.n; i++)
+        status = model_open_one(m, s->models.list[i], s, &left[i]);
+    if (!status) status = pairs_open(m, left, s);
+    if (!status && !models_list_languages(m))
+        status = complain(EXIT_TROUBLE, "out of memory");
+    return status;
+}
+
 int models_open(struct models **out, const struct settings *s)
 {
-    int n = s->models.n ? s->models.n : 1, status = EXIT_DONE;
+    int status = EXIT_TROUBLE;
     struct models *m = calloc(1, sizeof *m);
+    char **left = calloc((size_t)s->models.n + 1, sizeof *left);
 
     *out = NULL;
     if (m) {
         pthread_mutex_init(&m->lock, NULL);
-        m->list = calloc((size_t)n, sizeof *m->list);
+        m->list = calloc((size_t)(s->models.n + s->pairs.n) + 1,
+                         sizeof *m->list);
     }
-    if (!m || !m->list) status = complain(EXIT_TROUBLE, "out of memory");
-    for (int i = 0; !status && i < n; i++)
-        status = model_open_one(m, s->models.n ? s->models.list[i] : NULL, s);
-    if (!status && !models_list_languages(m))
-        status = complain(EXIT_TROUBLE, "out of memory");
+    if (!m || !m->list || !left) complain(EXIT_TROUBLE, "out of memory");
+    else status = models_open_all(m, left, s);
+    for (int i = 0; left && i < s->models.n; i++) free(left[i]);
+    free(left);
     if (status) models_close(m);
     else *out = m;
     return status;

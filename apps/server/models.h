@@ -1,8 +1,8 @@
 /* models.h - the models that are served, by language pair.
  *
- * Each model has a service, which translates the texts of all clients together,
- * and a cache of the keys of stored pairs, which all accounts share. Models do
- * not change after models_open, so any thread may use them. */
+ * Each pair has a model with a service, which translates the texts of all
+ * clients together, and a cache of the keys of stored pairs, which all accounts
+ * share. Models do not change after models_open, so any thread may use them. */
 #ifndef SERVER_MODELS_H
 #define SERVER_MODELS_H
 
@@ -22,9 +22,17 @@ struct served_model {
     skmt_keys *keys;            /* shared; with the key file, if there is one */
 };
 
-/* Opens the models of the settings and starts their services. Two models of the
- * same pair are an error. Prints errors. Returns an exit status; *out is NULL
- * if it failed. */
+/* Reads a pair such as "de-en", "deu_Latn-zho_Hant" or "pt_BR-en": codes
+ * without "-". from and to [PAIR_CODE_BYTES] get the codes. Returns false if it
+ * is no pair. */
+enum { PAIR_CODE_BYTES = 16 };
+bool models_split_pair(const char *pair, char *from, char *to);
+
+/* Opens the models of the settings and starts their services. A multilingual
+ * model is opened once for each pair of the settings that no model before it
+ * translates; without models in the settings, each pair chooses an installed
+ * one. Two models of the same pair are an error. Prints errors. Returns an exit
+ * status; *out is NULL if it failed. */
 int models_open(struct models **out, const struct settings *s);
 /* No call may be running. NULL is fine. */
 void models_close(struct models *m);

@@ -86,6 +86,11 @@ bool own_need_memory(struct call *c);
  * "". */
 bool own_find_memory(struct call *c, const char *what, const char *field,
                      struct memory_card *out);
+/* Completes the languages of a pair that is to be stored: those of the memory
+ * (NULL: not chosen yet), else the only ones that are served. Fails the call if
+ * that leaves one unknown, or if the memory has others. */
+bool own_pair_languages(struct call *c, const struct memory_card *m,
+                        struct correction *x);
 /* Argument `name` as a list of memories. Returns false after it has failed the
  * call. *cards and *names are then empty; both are released by
  * own_release_memories. */

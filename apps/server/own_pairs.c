@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "languages.h"
 #include "own.h"
 
 /* The memory of the path. */
@@ -214,6 +215,46 @@ void own_pair_delete(struct call *c)
     memory_card_release(&card);
 }
 
+/* ---- languages -------------------------------------------------------- */
+
+static void own_complete_language(const char **lang, const char *known)
+{
+    if (!*lang || !**lang) *lang = known;
+}
+
+static bool own_fits(struct call *c, const struct memory_card *m,
+                     const struct correction *x)
+{
+    bool fits = skmt_language_fits(m->source_lang, x->source_lang)
+                && skmt_language_fits(m->target_lang, x->target_lang);
+
+    if (!fits)
+        call_fail(c, FAIL_LANGUAGE, "the memory is from %s to %s",
+                  m->source_lang, m->target_lang);
+    return fits;
+}
+
+/* With several pairs of languages, a pair of texts without them would be used
+ * for translations into every language. */
+bool own_pair_languages(struct call *c, const struct memory_card *m,
+                        struct correction *x)
+{
+    const struct server *s = call_server(c);
+    const char *source = "", *target = "", *missing;
+
+    if (language_pairs(s) == 1) language_pair(s, 0, &source, &target);
+    if (m && *m->source_lang) source = m->source_lang;
+    if (m && *m->target_lang) target = m->target_lang;
+    own_complete_language(&x->source_lang, source);
+    own_complete_language(&x->target_lang, target);
+    missing = !*x->source_lang ? "source_lang"
+              : !*x->target_lang ? "target_lang" : NULL;
+    if (missing)
+        call_fail_field(c, missing, "%s is missing; this server translates "
+                        "several pairs of languages", missing);
+    return !missing && (!m || own_fits(c, m, x));
+}
+
 /* ---- adding ----------------------------------------------------------- */
 
 /* A member of a pair that must be a string, or NULL if it is absent. Returns
@@ -265,29 +306,31 @@ static json_t *own_add_pair(struct call *c, const struct correction *x)
     return own_borrow_pair(c, id, x->memory);
 }
 
-static void own_add_one(struct call *c, const char *memory)
+static void own_add_one(struct call *c, const struct memory_card *m)
 {
-    struct correction x = { .memory = memory, .from = "own" };
+    struct correction x = { .memory = m->name, .from = "own" };
     json_t *j;
 
-    if (!own_read_pair(c, call_args(c), &x)) return;
+    if (!own_read_pair(c, call_args(c), &x) || !own_pair_languages(c, m, &x))
+        return;
     x.replace = call_arg_bool(c, "replace", false);
     j = own_add_pair(c, &x);
     if (j) call_reply_json(c, 201, j);
 }
 
 /* Adds a list of pairs. All are checked before the first is stored. */
-static void own_add_list(struct call *c, const char *memory,
+static void own_add_list(struct call *c, const struct memory_card *m,
                          const json_t *list)
 {
     json_t *done = json_array();
     size_t n = json_array_size(list);
 
     for (size_t i = 0; i < 2 * n; i++) {
-        struct correction x = { .memory = memory, .from = "own" };
+        struct correction x = { .memory = m->name, .from = "own" };
         json_t *j;
 
-        if (!own_read_pair(c, json_array_get(list, i % n), &x)) {
+        if (!own_read_pair(c, json_array_get(list, i % n), &x)
+            || !own_pair_languages(c, m, &x)) {
             json_decref(done);
             return;
         }
@@ -314,7 +357,7 @@ void own_pairs_add(struct call *c)
         return;
     }
     if (!own_pairs_memory(c, &card)) return;
-    if (list) own_add_list(c, card.name, list);
-    else own_add_one(c, card.name);
+    if (list) own_add_list(c, &card, list);
+    else own_add_one(c, &card);
     memory_card_release(&card);
 }

@@ -201,6 +201,7 @@ void own_feedback(struct call *c)
     if (!own_need_memory(c)
         || (memory && !own_find_memory(c, memory, "memory", &card))) return;
     x.memory = card.name;
-    own_store_feedback(c, &x, translation, unit);
+    if (own_pair_languages(c, memory ? &card : NULL, &x))
+        own_store_feedback(c, &x, translation, unit);
     if (memory) memory_card_release(&card);
 }

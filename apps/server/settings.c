@@ -18,6 +18,7 @@
 #include "common/nearest.h"
 #include "common/program.h"
 #include "common/steering.h"
+#include "server/models.h"
 #include "server/server.h"
 #include "server/settings.h"
 #include "server/settings_address.h"
@@ -535,6 +536,36 @@ static int check_origins(const struct settings *s)
     return EXIT_DONE;
 }
 
+/* Whether two pairs are the same languages. */
+static bool same_pair(const char *a, const char *b)
+{
+    char from_a[PAIR_CODE_BYTES], to_a[PAIR_CODE_BYTES];
+    char from_b[PAIR_CODE_BYTES], to_b[PAIR_CODE_BYTES];
+
+    return models_split_pair(a, from_a, to_a)
+           && models_split_pair(b, from_b, to_b)
+           && !strcmp(skmt_language_code(from_a), skmt_language_code(from_b))
+           && !strcmp(skmt_language_code(to_a), skmt_language_code(to_b));
+}
+
+static int check_pairs(const struct settings *s)
+{
+    char from[PAIR_CODE_BYTES], to[PAIR_CODE_BYTES];
+    char **list = s->pairs.list;
+
+    for (int i = 0; i < s->pairs.n; i++) {
+        if (!models_split_pair(list[i], from, to))
+            return complain(EXIT_USAGE, "--pair: '%s' is not a pair of known "
+                            "languages such as de-en or pt_BR-en", list[i]);
+        for (int k = 0; k < i; k++)
+            if (same_pair(list[k], list[i]))
+                return complain(EXIT_USAGE, "--pair: '%s' and '%s' are the "
+                                "same languages; regions and scripts do not "
+                                "count", list[k], list[i]);
+    }
+    return EXIT_DONE;
+}
+
 /* The folder of a file, for the memories of keys. */
 static int choose_data(struct settings *s)
 {
@@ -557,7 +588,9 @@ static int settings_check(struct settings *s)
                        &s->address_size, why, sizeof why))
         return complain(EXIT_USAGE, "--listen: %s", why);
     s->loopback = address_is_loopback(&s->address);
-    if ((status = check_keys(s)) || (status = check_origins(s))) return status;
+    if ((status = check_keys(s)) || (status = check_origins(s))
+        || (status = check_pairs(s)))
+        return status;
     if (!s->tls_cert != !s->tls_key)
         return complain(EXIT_USAGE, "--tls-cert and --tls-key must be given "
                         "together");

@@ -105,16 +105,18 @@ static bool fail_pair(struct answering *x, const char *source,
     return false;
 }
 
-/* The only language that the models have as a target; NULL if several. */
-static const char *only_target(const struct models *m)
+/* The only language into which the models translate from this one, or from any
+ * if source is NULL; NULL if there are several. */
+static const char *only_target(const struct models *m, const char *source)
 {
     const char *target = NULL;
 
     for (int i = 0; i < models_count(m); i++) {
-        const char *other = models_get(m, i)->target;
+        const struct served_model *s = models_get(m, i);
 
-        if (target && strcmp(target, other)) return NULL;
-        target = other;
+        if (source && strcmp(s->source, source)) continue;
+        if (target && strcmp(target, s->target)) return NULL;
+        target = s->target;
     }
     return target;
 }
@@ -149,7 +151,7 @@ static bool find_models(struct answering *x)
     const char *written = x->wish->source, *to = x->wish->target;
     const char *source = is_auto(written) ? NULL : skmt_language_code(written);
     const char *target = to && *to ? skmt_language_code(to)
-                                   : only_target(s->models);
+                                   : only_target(s->models, source);
 
     if (!is_auto(written) && (!source || !language_is_source(s, source)))
         return fail_language(x, "source", written);

@@ -12,7 +12,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const char *const fuzz_codes[] = { "de", "en", "fr", "ja", "zh", "ru" };
+static const char *const fuzz_codes[] = { "de", "en", "fr", "ja", "zh", "ru",
+                                          "vi", "sw" };
 enum { N_CODES = sizeof fuzz_codes / sizeof *fuzz_codes };
 
 static void detect_with(const struct detector *d, int n, const char *text)

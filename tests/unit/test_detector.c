@@ -92,7 +92,53 @@ TEST(detector_tells_scripts_apart)
     detector_free(d);
 }
 
-/* Without statistics the answer is the first language, with an even chance. */
+/* Sentences of the same meaning in each language of the list. */
+TEST(detector_knows_the_frequent_words_of_other_languages)
+{
+    static const struct { const char *code, *text; } known[] = {
+        { "de", "Das Wasser ist kalt, aber wir haben Zeit." },
+        { "en", "The water is cold, but we have time." },
+        { "fr", "L'eau est froide, mais nous avons le temps." },
+        { "es", "El agua está fría, pero tenemos tiempo." },
+        { "it", "L'acqua è fredda, ma abbiamo tempo." },
+        { "pt", "A água está fria, mas não temos pressa." },
+        { "ca", "L'aigua és freda, però tenim temps." },
+        { "nl", "Het water is koud, maar we hebben tijd." },
+        { "sv", "Vattnet är kallt, men vi har tid." },
+        { "fi", "Vesi on kylmää, mutta meillä on aikaa." },
+        { "et", "Vesi on külm, aga meil on aega." },
+        { "pl", "Woda jest zimna, ale mamy czas." },
+        { "cs", "Voda je studená, ale můžeme počkat." },
+        { "sk", "Voda nie je teplá, ale môžeme počkať." },
+        { "hu", "A víz hideg, de nem kell sietni." },
+        { "ro", "Apa este rece, dar nu ne grăbim." },
+        { "tr", "SU SOĞUK AMA BİZ İÇİN İYİ." },
+        { "sl", "Voda je mrzla, ker pa ni še poletje." },
+        { "lt", "Vanduo šaltas, bet mes turime laiko." },
+        { "lv", "Ūdens ir auksts, bet mums ir laiks." },
+        { "id", "Airnya dingin, tetapi kita tidak akan pergi." },
+        { "vi", "Nước lạnh nhưng chúng ta có thời gian." },
+        { "ru", "ВОДА ХОЛОДНАЯ, НО У НАС ЕСТЬ ВРЕМЯ." },
+        { "uk", "Вода холодна, але у нас є час." },
+        { "bg", "Водата е студена, но ние имаме време." },
+        { "sr", "Вода је хладна, али имамо времена." },
+    };
+    const char *codes[COUNT(known)];
+    struct detector *d;
+    double confidence;
+
+    for (size_t i = 0; i < COUNT(known); i++) codes[i] = known[i].code;
+    d = made_detector(codes, COUNT(known));
+    REQUIRE(d);
+    for (size_t i = 0; i < COUNT(known); i++)
+        CHECK_STR(detector_find(d, known[i].text, &confidence),
+                  known[i].code);
+    CHECK(confidence > 50);
+    detector_free(d);
+}
+
+/* Without words that it knows, the answer is the first language, with an even
+ * chance. */
 TEST(detector_says_that_it_does_not_know)
 {
     static const char *const codes[] = { "fr", "es", "de" };
@@ -100,7 +146,7 @@ TEST(detector_says_that_it_does_not_know)
     double confidence;
 
     REQUIRE(d);
-    CHECK_STR(detector_find(d, "buenos días", &confidence), "fr");
+    CHECK_STR(detector_find(d, "ventana", &confidence), "fr");
     CHECK_NEAR(confidence, 100.0 / 3, 1e-9);
     CHECK_STR(detector_find(d, "спасибо", &confidence), "fr");
     CHECK(confidence == 0);
@@ -111,16 +157,37 @@ TEST(detector_says_that_it_does_not_know)
     detector_free(d);
 }
 
-/* With a language without statistics, it is never sure. */
+/* With a language that it knows nothing of, it is never sure. */
 TEST(detector_is_unsure_beside_an_unknown_language)
 {
-    static const char *const codes[] = { "fr", "de", "en" };
+    static const char *const codes[] = { "sw", "de", "en" };
+    static const char *const more[] = { "sw", "fr", "de", "en" };
     struct detector *d = made_detector(codes, 3);
     double confidence;
 
     REQUIRE(d);
     CHECK_STR(detector_find(d, "Das ist ein schönes Haus", &confidence), "de");
     CHECK(confidence <= 50);
+    detector_free(d);
+    d = made_detector(more, 4);
+    REQUIRE(d);
+    CHECK_STR(detector_find(d, "Das ist ein schönes Haus", &confidence), "de");
+    CHECK(confidence <= 50);
+    detector_free(d);
+}
+
+/* Where frequent words are missing, the statistics still count. */
+TEST(detector_uses_statistics_beside_lists)
+{
+    static const char *const codes[] = { "fr", "de", "en" };
+    struct detector *d = made_detector(codes, 3);
+    double confidence;
+
+    REQUIRE(d);
+    CHECK_STR(detector_find(d, "Versicherung", &confidence), "de");
+    CHECK(confidence <= 50);
+    CHECK_STR(detector_find(d, "Das ist ein Haus", &confidence), "de");
+    CHECK(confidence > 90);
     detector_free(d);
 }
 

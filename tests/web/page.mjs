@@ -6,7 +6,7 @@ import os from "node:os";
 import path from "node:path";
 import { chromium } from "playwright-core";
 import { HtmlValidate } from "html-validate";
-import { build, equal, ok, sleep, startServer, test, top } from "./lib.mjs";
+import { build, equal, ok, skip, sleep, startServer, test, top } from "./lib.mjs";
 import { spawnSync } from "node:child_process";
 
 const axe = fs.readFileSync(createRequire(import.meta.url)
@@ -498,6 +498,10 @@ await inPage("memories: create, add, search, edit, delete", async (page) => {
     await page.fill("#memory-name", "Testspeicher");
     await page.click("#memory-new button");
     await said("Created Testspeicher.");
+    const made = await page.evaluate(() => fetch("v1/memories/Testspeicher")
+        .then((r) => r.json()));
+
+    equal(`${made.source}-${made.target}`, "de-en");
     equal(await page.locator("#memory-title").innerText(), "Testspeicher");
     equal(await page.locator("#pairs tbody tr").count(), 0);
     await page.fill("#new-source", "Der Schalter ist rot.");
@@ -829,6 +833,59 @@ await inPage("a server that is gone", async (page) => {
     await page.locator("#alert").filter({ hasText: "does not answer" }).waitFor();
     equal(await page.locator("#text").inputValue(), "Guten Morgen! Wie geht es?");
 }, { url: gone.url, expected: ["ERR_CONNECTION_REFUSED"] });
+
+// A multilingual model with random weights; null if it cannot be made here.
+function makeMultilingual() {
+    const file = path.join(work, "m2m.skmt");
+    const made = spawnSync("/usr/bin/python3",
+        [path.join(top, "tools/gen_foreign.py"), work, "m2m100"]);
+
+    if (made.status !== 0) return null;
+    const r = spawnSync(path.join(build, "skmt"), ["convert", "--quiet", "--from",
+        path.join(work, "m2m100"), "-o", file], { encoding: "utf8" });
+
+    equal(r.status, 0, r.stderr);
+    return file;
+}
+
+const multilingual = makeMultilingual();
+
+if (multilingual) {
+    const several = await startServer({ memory: true, models: [multilingual],
+        args: ["--pair", "de-fr", "--pair", "de-en", "--max-len-b", "10"] });
+
+    await inPage("two pairs of languages keep their corrections", async (page) => {
+        const answer = () => page.locator("#segments").innerText();
+
+        await page.selectOption("#pair", "de-fr");
+        await page.fill("#text", "Der Hund schläft.");
+        await page.getByRole("button", { name: "Edit" }).click();
+        await page.keyboard.press("Control+A");
+        await page.keyboard.type("Le chien dort.");
+        await page.keyboard.press("Control+Enter");
+        await status(page, "Stored in");
+        await page.selectOption("#pair", "de-en");
+        await page.locator("#segments").filter({ hasNotText: "Le chien" })
+            .filter({ has: page.getByRole("button", { name: "Edit" }) }).waitFor();
+        ok(!(await answer()).includes("follows"));
+        await page.selectOption("#pair", "de-fr");
+        await page.locator("#segments").filter({ hasText: "Le chien dort." })
+            .waitFor();
+        await page.click("nav a[href='#memories']");
+        await page.fill("#memory-name", "Neu");
+        await page.click("#memory-new button");
+        await page.locator("#memory-status").filter({ hasText: "Created" })
+            .waitFor();
+        const { memories } = await page.evaluate(() => fetch("v1/memories")
+            .then((r) => r.json()));
+
+        equal(memories.map((m) => `${m.name} ${m.source}-${m.target}`),
+              ["main de-fr", "Neu de-fr"]);
+    }, { url: several.url });
+    await several.stop();
+} else {
+    skip("two pairs of languages", "needs Debian's python3-numpy and sentencepiece");
+}
 
 await browser.close();
 await server.stop();

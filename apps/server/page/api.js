@@ -81,8 +81,8 @@ export const alternatives = (args, signal) =>
 export const feedback = (args) => call("POST", "v1/feedback", args);
 export const listMemories = async () =>
     (await call("GET", "v1/memories")).memories;
-export const createMemory = (title) =>
-    call("POST", "v1/memories", { title });
+export const createMemory = (title, { source, target }) =>
+    call("POST", "v1/memories", { title, source, target });
 export const deleteMemory = (name) => call("DELETE", memoryPath(name));
 export const listPairs = (name, after, limit = 50) =>
     call("GET", `${memoryPath(name)}/pairs?limit=${limit}&after=${after}`);

@@ -4,6 +4,7 @@ import * as api from "./api.js";
 import { $, acceptDrop, el, saveFile, say, showError } from "./dom.js";
 import { sourceDiff } from "./diff.js";
 import { count, percent, t } from "./i18n.js";
+import { languages } from "./settings.js";
 
 let changed = async () => {};   // called when translations could change
 let memories = [];
@@ -241,6 +242,11 @@ function startPairs()
         const pair = { source: $("new-source").value.trim(),
                        target: $("new-target").value.trim() };
 
+        // A memory without languages gets those of the chosen pair.
+        if (!chosen.source && !chosen.target)
+            Object.assign(pair, { source_lang: languages().source,
+                                  target_lang: languages().target });
+
         if (!await act(async () => {
             await api.addPair(chosen.name, pair);
             await update();
@@ -259,7 +265,8 @@ export function startMemories(onChange)
         let made;
 
         if (!await act(async () => {
-            made = await api.createMemory($("memory-name").value.trim());
+            made = await api.createMemory($("memory-name").value.trim(),
+                                          languages());
         })) return;
         $("memory-new").reset();
         await act(() => refresh(made.name));

@@ -158,6 +158,9 @@ function focusIn(line)
 function takeAnswer(line, answer)
 {
     const old = line.segments;
+    // What is known of a sentence is about its translation into one language.
+    const known = line.source === answer.source && line.target === answer.target
+        ? old : [];
     const [focused, word] = focusIn(line);
     const before = line.nodes;
 
@@ -166,7 +169,7 @@ function takeAnswer(line, answer)
     line.source = answer.source;
     line.target = answer.target;
     line.segments = readSegments(line, answer).map((segment) => {
-        const same = old.find((s) => s.source === segment.source);
+        const same = known.find((s) => s.source === segment.source);
 
         if (!same) return segment;
         segment.updated = same.answer.text !== segment.answer.text ||
