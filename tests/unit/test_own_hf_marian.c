@@ -8,9 +8,9 @@
  * through the form: names, the tied table, the bias, settings, the vocabulary
  * and the tokenizers.
  *
- * The weights are the bytes of the original. Only the header of the file is
- * written anew: each tensor gets its name of Hugging Face, and a bias of zeros is
- * added at the end. */
+ * The weights are the bytes of the original. Only the header is
+ * written anew: each tensor gets its name of Hugging Face, and a bias of
+ * zeros is added at the end. */
 #include <inttypes.h>
 
 #include "convert/family.h"
