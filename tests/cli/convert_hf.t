@@ -75,8 +75,12 @@ A model with many languages asks for them.
   $ echo Haus | skmt translate -m ./nllb.skmt --from de --to zh-TW | wc -l
   1
   $ skmt convert --from m2m100 --target-lang klingon
-  skmt: target-lang: the model does not have the language "klingon"
+  skmt: target-lang: the model does not have the language "klingon"; skmt info lists all 100
   [2]
+  $ skmt convert --from nllb200 -q --source-lang de --target-lang en-US -o nllb.skmt 2> /dev/null; skmt info ./nllb.skmt | grep _lang; echo Haus | skmt translate -m ./nllb.skmt | wc -l
+  source_lang        deu_Latn
+  target_lang        eng_Latn
+  1
 
 What would be another model is refused. Each of these changes a file of a model.
 
