@@ -171,3 +171,9 @@ Files that are missing or damaged.
   $ rm -r new; cp -r nllb200 new; rm new/model-00002-of-00002.safetensors; skmt convert --from new
   skmt: new: there is no file "model-00002-of-00002.safetensors"
   [1]
+
+A copy of a repository that git made without Git LFS.
+
+  $ rm -r new; cp -r hf-marian-shared new; printf 'version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 12345\n' > new/model.safetensors; skmt convert --from new
+  skmt: new/model.safetensors: this is a pointer of Git LFS and not the file itself; "git lfs pull" downloads it
+  [1]
