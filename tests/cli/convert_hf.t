@@ -160,7 +160,7 @@ told.
 Files that are missing or damaged.
 
   $ rm -rf new; cp -r hf-marian-shared new; echo '{"model_type": "marian",' > new/config.json; skmt convert --from new
-  skmt: new/config.json:1: * (glob)
+  skmt: new/config.json:2: * (glob)
   [1]
   $ rm -r new; cp -r hf-marian-shared new; rm new/model.safetensors; skmt convert --from new
   skmt: new: there is neither model.safetensors nor pytorch_model.bin
