@@ -145,7 +145,7 @@ def test_prefix(model):
 
 def test_options_are_described_and_checked(model):
     names = {o.name: o for o in skmt.options()}
-    assert names["beam"].default == "4" and names["beam"].kind == "int"
+    assert names["beam"].default == "0" and names["beam"].kind == "int"
     assert names["lambda_"].group == "steer"
     assert {o.group for o in skmt.options("search")} == {"search"}
     assert model.options(beam=2)["beam"] == "2"
