@@ -132,10 +132,12 @@ static bool take_part(struct str *rest, struct code_part *p)
 static bool set_code(struct language *l, const char *written)
 {
     const char *other = find_other_code(written);
+    const char *code = other ? other : written;
+    size_t n = strlen(code);
 
     if (!find_language(written) && (!other || !*other)) return false;
-    assert(!other || strlen(other) < sizeof l->code);
-    memcpy(l->code, other ? other : written, sizeof l->code);
+    assert(n < sizeof l->code);
+    memcpy(l->code, code, n + 1);
     return true;
 }
 
