@@ -133,11 +133,11 @@ static bool set_code(struct language *l, const char *written)
 {
     const char *other = find_other_code(written);
     const char *code = other ? other : written;
-    size_t n = strlen(code);
 
     if (!find_language(written) && (!other || !*other)) return false;
-    assert(n < sizeof l->code);
-    memcpy(l->code, code, n + 1);
+    assert(strlen(code) < sizeof l->code);
+    memset(l->code, 0, sizeof l->code);
+    memcpy(l->code, code, strlen(code));
     return true;
 }
 
