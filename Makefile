@@ -269,7 +269,7 @@ check-web:
 PYTHON ?= /usr/bin/python3
 check-python:
 	@scripts/deps build python
-	+@$(AGAIN) -s all
+	+@$(AGAIN) -s all $(BUILD)/tools/tiny_model
 	@BUILD='$(BUILD)' PYTHON='$(PYTHON)' python/tests/run
 
 # The pictures of the web page in docs/images.

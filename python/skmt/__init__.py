@@ -8,8 +8,9 @@ Good morning!
 
 Model translates texts. Memory is a file of stored pairs that steer
 translations. Session and Stream translate many texts. Result says how a
-translation came about. Score compares translations with references. All errors
-are exceptions of class Error.
+translation came about. Score compares translations with references. ModelStore
+has the models of the user, and convert makes models of those of other projects. All
+errors are exceptions of class Error.
 
 The package calls libskmt.so, which works without the global interpreter lock, so
 that threads translate at the same time.
@@ -19,11 +20,12 @@ from .errors import *           # noqa: F401,F403
 from .memory import (Contradiction, Difference, Match, Memory, MemoryInfo,
                      MemoryState, Pair, Recovery, Rejected, StoredTranslation,
                      compare, recover)
-from .model import Keys, Model, Session, Stream, find_model
+from .model import Keys, Model, Session, Stream
 from .options import OptionInfo, SystemInfo, options, systems
 from .results import (FoundPair, Piece, Reason, Result, Sentence, Token,
                       Translation, Vote)
 from .score import Score, ScoreValue, score
+from .store import ModelInfo, ModelStore, convert, find_model
 
 #: The version of this package; library_version() is that of the library.
 __version__ = "0.1.0"

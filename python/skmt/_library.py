@@ -135,6 +135,7 @@ REJECT_FN = CFUNCTYPE(c_int, c_void_p, c_char_p, c_uint64, c_uint64, c_char_p,
 PROBLEM_FN = CFUNCTYPE(None, c_void_p, c_char_p)
 CONTRADICTION_FN = CFUNCTYPE(c_int, c_void_p, c_char_p,
                              POINTER(POINTER(CTranslation)), c_int)
+CONVERSION_FN = CFUNCTYPE(c_int, c_void_p, c_uint64, c_uint64)
 EDIT_FN = CFUNCTYPE(c_int, c_void_p, c_char, c_size_t, c_size_t)
 
 _TYPES = {
@@ -191,7 +192,15 @@ tm_recover i s s p p Y e, tm_stat s p i L,
 score_new i P s e, score_free v p, score_add i p s z s z e,
 score_document v p, score_size z p Z, score_get i p s D e,
 score_metric s p i S S, score_detail s p s i D,
-score_interval i p s i u D D e, score_compare i p p s i u D e
+score_interval i p s i u D D e, score_compare i p p s i u D e,
+conversion_new i P e, conversion_free v p, conversion_set i p s s e,
+conversion_open i p s e, conversion_report s p, conversion_write i p s p p e,
+card_open i P s e, card_close v p, card_fact s p i S,
+store_open i P s e, store_close v p, store_add_folder i p s e,
+store_folder s p, store_check i p e, store_model s p i S I,
+store_default s p i S S, store_find i p s s s P e,
+store_add i p s s i p p e, store_convert i p s p i p p e,
+store_remove i p s e, store_set_default i p s s s e
 """
 
 

@@ -4,22 +4,23 @@ import os
 import queue
 import threading
 import weakref
-from collections import OrderedDict, deque
+from collections import deque
 from ctypes import byref, c_char_p, c_int64, c_size_t, c_void_p
 from typing import (Any, Callable, Deque, Dict, Generic, Iterable, Iterator,
                     List, Mapping, Optional, Sequence, Tuple, TypeVar, Union,
                     overload)
 
 from ._handle import Handle, Native
-from ._library import (CError, CSimilar, PACKAGE, STREAM_FN, facts_of, lib,
+from ._library import (CError, CSimilar, STREAM_FN, facts_of, lib,
                        new_struct, text_of)
 from ._text import encode, encode_optional, encode_path
-from .errors import (ArgumentError, ClosedError, Error, FileError, error_of)
+from .errors import ArgumentError, ClosedError, Error, error_of
 from .memory import Memory, Path, _Progress
 from .options import Options, keyword, normal
 from .results import Result, read_result
+from .store import find_model
 
-__all__ = ["Model", "Session", "Stream", "Keys", "find_model"]
+__all__ = ["Model", "Session", "Stream", "Keys"]
 
 #: A pair that the caller gives: (source, target) or with its similarity.
 SimilarPair = Union[Tuple[str, str], Tuple[str, str, float]]
@@ -34,38 +35,6 @@ T = TypeVar("T", str, Result)
 CHUNK = 256
 # Sessions that a model keeps for the next call of translate.
 IDLE = 4
-
-
-def _model_folders() -> Iterator[str]:
-    yield os.path.join(PACKAGE, "_native")
-    tree = os.path.dirname(os.path.dirname(PACKAGE))
-    if os.path.exists(os.path.join(tree, "include", "skmt.h")):
-        yield os.path.join(tree, "models")
-    library = os.path.dirname(os.path.realpath(lib().path))
-    for up in "..", "../..":
-        yield os.path.normpath(os.path.join(library, up, "models"))
-        yield os.path.normpath(os.path.join(library, up, "share/skmt/models"))
-    yield "/usr/local/share/skmt/models"
-    yield "/usr/share/skmt/models"
-
-
-def find_model(name: Optional[Path] = None) -> str:
-    """The file of a model. A path that exists is used as it is. A bare name
-    such as "de-en" is looked for in the package, in the source tree and where
-    the library is installed. Without a name, $SKMT_MODEL is used, or else
-    "de-en"."""
-    if name is None:
-        name = os.environ.get("SKMT_MODEL") or "de-en"
-    text = os.fsdecode(name)
-    if "/" in text or os.path.exists(text):
-        return text
-    file = text if text.endswith(".skmt") else text + ".skmt"
-    tried = [os.path.join(folder, file) for folder in _model_folders()]
-    for path in tried:
-        if os.path.exists(path):
-            return path
-    raise FileError(f"model '{text}' not found; these files do not exist:\n  "
-                    + "\n  ".join(OrderedDict.fromkeys(tried)))
 
 
 class _Pool:
@@ -99,18 +68,23 @@ class Model(Handle):
     >>> model.translate("Guten Morgen!")
     'Good morning!'
 
-    `path` is a file, or the name of an installed model; see `find_model`. Any
-    number of threads may use a model at the same time. The options are those of
-    group "model". Sessions and streams may be used after the model was closed.
+    `path` is a file, or the name of a model. Without it, the languages choose
+    the model (`from_="en", to="fr"`), or else it is the default; see
+    `find_model`. `from_` and `to` also choose the languages of a model that has
+    several. Any number of threads may use a model at the same time. The options
+    are those of group "model". Sessions and streams may be used after the model
+    was closed.
     """
 
     _what = "model"
     _survives_fork = True
 
-    def __init__(self, path: Optional[Path] = None, **options: Any):
+    def __init__(self, path: Optional[Path] = None, *,
+                 from_: Optional[str] = None, to: Optional[str] = None,
+                 **options: Any):
         #: The name of the file.
-        self.path: str = find_model(path)
-        with Options(normal(options)) as o:
+        self.path: str = find_model(path, from_, to)
+        with Options(normal({"from_": from_, "to": to, **options})) as o:
             self._own(lib().make("model_open_with", encode_path(self.path),
                                  o._pointer), lib().model_close)
         self._pool = _Pool()

@@ -1,11 +1,12 @@
 """Options by name, as keyword arguments.
 
 Every option of the library is a keyword argument, with `_` for `-` and a final
-`_` where Python has a keyword of this name: `max_len_b=20`, `lambda_=0.5`. The
+`_` where Python has a keyword of this name: `max_len_b=20`, `from_='de'`. The
 library checks names and values; `options()` describes all of them.
 """
 from ctypes import byref
 from dataclasses import dataclass
+from keyword import iskeyword
 from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 from ._handle import Handle
@@ -40,7 +41,7 @@ class SystemInfo:
 def keyword(name: str) -> str:
     """The keyword argument for an option of the library."""
     name = name.replace("-", "_")
-    return name + "_" if name == "lambda" else name
+    return name + "_" if iskeyword(name) else name
 
 
 def options(group: Optional[str] = None) -> List[OptionInfo]:

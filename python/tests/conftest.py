@@ -12,6 +12,7 @@ TREE = os.path.dirname(os.path.dirname(os.path.dirname(
 BUILD = os.path.join(TREE, os.environ.get("BUILD") or "build")
 os.environ["SKMT_LIBRARY"] = os.path.join(BUILD, "libskmt.so")
 os.environ.pop("SKMT_MODEL", None)
+os.environ["SKMT_HOME"] = os.path.join(BUILD, "no-models")
 sys.path.insert(0, os.path.join(TREE, "python"))
 
 import skmt     # noqa: E402

@@ -20,7 +20,7 @@ def call(*arguments, cwd=None, **environment):
         [str(a) for a in arguments], cwd=cwd, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, timeout=600,
         env={**kept, "PIP_NO_INDEX": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1",
-             **environment})
+             "SKMT_HOME": os.environ["SKMT_HOME"], **environment})
     output = done.stdout.decode()
     assert done.returncode == 0, output
     return output

@@ -151,8 +151,8 @@ def test_options_are_described_and_checked(model):
     assert model.options(beam=2)["beam"] == "2"
     assert model.options(steered=True)["k"] != "0"
     assert "sk" in [s.name for s in skmt.systems()]
-    with pytest.raises(skmt.ArgumentError, match="beam.*from 1 to 64") as e:
-        model.translate("Hallo", beam=0)
+    with pytest.raises(skmt.ArgumentError, match="beam.*from 0 to 64") as e:
+        model.translate("Hallo", beam=65)
     assert e.value.status == skmt.Status.ARGUMENT
     assert isinstance(e.value, ValueError)
     with pytest.raises(skmt.ArgumentError, match='no option "beem"'):

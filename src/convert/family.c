@@ -109,14 +109,22 @@ static enum status unknown_name(const char *name, struct err *e)
                    "families are: %s", name, list);
 }
 
-/* Say what is there, so that the user sees what is wrong. */
+/* Say what is there, so that the user sees what is wrong. A config.json that
+ * cannot be read is what is wrong: no family recognizes it. */
 static enum status unknown_files(struct file_set *s, struct err *e)
 {
+    struct json_config *j = NULL;
     char *type = read_model_type(s);
     char list[300] = "";
     size_t n = 0;
     int count = file_set_count(s), i;
 
+    if (!type && file_set_has(s, "config.json", NULL)) {
+        enum status st = json_config_open(&j, s, "config.json", e);
+
+        json_config_close(j);
+        if (st) return st;
+    }
     for (i = 0; i < count && i < 8 && n < sizeof list; i++)
         n += (size_t)snprintf(list + n, sizeof list - n, "%s%.50s",
                               i ? ", " : "", file_set_name(s, i));

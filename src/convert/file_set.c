@@ -319,6 +319,24 @@ bool file_set_has(const struct file_set *s, const char *name, uint64_t *size)
     return f != NULL;
 }
 
+/* A copy that git made without Git LFS has small texts in place of the large
+ * files. They would be refused anyway, but as damaged ones. */
+static enum status refuse_pointer(struct file_stream *f, struct err *e)
+{
+    static const char begin[] = "version https://git-lfs.github.com/spec/";
+    enum { N = sizeof begin - 1, POINTER_MOST = 1024 };
+    char text[N];
+    uint64_t size = file_stream_size(f);
+    enum status st;
+
+    if (size < N || size >= POINTER_MOST) return ST_OK;
+    st = file_stream_read(f, 0, text, N, e);
+    if (st || memcmp(text, begin, N)) return st;
+    return err_set(e, ST_FORMAT, "%s: this is a pointer of Git LFS and not the "
+                   "file itself; \"git lfs pull\" downloads it",
+                   file_stream_name(f));
+}
+
 enum status file_stream_open(struct file_stream **out, struct file_set *s,
                              const char *name, struct err *e)
 {
@@ -330,11 +348,17 @@ enum status file_stream_open(struct file_stream **out, struct file_set *s,
     if (!f)
         return err_set(e, ST_FORMAT, "%s: there is no file \"%.200s\"",
                        s->path, name);
-    if (s->archive)
-        return zip_archive_entry_open(out, s->archive, f->entry, e);
-    path = join_path(s->path, f->whole);
-    st = path ? file_stream_open_path(out, path, e) : err_nomem(e, s->path);
-    free(path);
+    if (s->archive) {
+        st = zip_archive_entry_open(out, s->archive, f->entry, e);
+    } else {
+        path = join_path(s->path, f->whole);
+        st = path ? file_stream_open_path(out, path, e) : err_nomem(e, s->path);
+        free(path);
+    }
+    if (!st) st = refuse_pointer(*out, e);
+    if (!st) return ST_OK;
+    file_stream_close(*out);
+    *out = NULL;
     return st;
 }
 

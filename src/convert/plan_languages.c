@@ -8,6 +8,7 @@
 #include "base/invariant.h"
 #include "convert/language_list.h"
 #include "convert/plan_rows.h"
+#include "model/languages.h"
 
 #define CODE_SIZE (sizeof ((struct config *)0)->source_lang)
 
@@ -53,28 +54,24 @@ enum language_marks plan_language_marks(const struct vocabulary *v)
     return LANGUAGE_MARKS_NONE;
 }
 
-/* Whether the list of a plan has a language. */
-static bool has_language(const struct model_plan *p, const char *code)
-{
-    size_t n = strlen(code);
-
-    for (const char *line = p->languages.data; *line;
-         line = strchr(line, '\n') + 1)
-        if (!strncmp(line, code, n) && line[n] == '\t') return true;
-    return false;
-}
-
-/* `code` may be NULL. out is [CODE_SIZE]. */
+/* Set a language of the config to the one of the list that `code` means.
+ * `code` may be NULL. out is [CODE_SIZE]. */
 static enum status choose_language(const struct model_plan *p, char *out,
                                    const char *code, const char *option,
                                    struct err *e)
 {
+    const struct language_entry *found;
+    struct languages l;
+    enum status st;
+
     if (!code) return ST_OK;
-    if (!has_language(p, code))
-        return err_set(e, ST_ARGUMENT, "%s: the model does not have the "
-                       "language \"%.40s\"", option, code);
-    strcpy(out, code);
-    return ST_OK;
+    st = languages_parse(&l, (struct str){ p->languages.data,
+                         p->languages.len }, p->cfg.vocab_size, "languages",
+                         e);
+    if (!st) st = languages_find(&found, &l, code, option, e);
+    if (!st) strcpy(out, found->code);
+    languages_release(&l);
+    return st;
 }
 
 static void bar_languages(struct model_plan *p, const struct vocabulary *target,

@@ -22,6 +22,7 @@
 
 #include "base/invariant.h"
 #include "text/proto.h"
+#include "text/subword.h"
 #include "text/subword_model.h"
 
 struct rewriter {
@@ -234,14 +235,16 @@ static enum status rewriter_init(struct rewriter *w, const void *spm,
     return ST_OK;
 }
 
+/* The maps of the normalizers, which were copied, are checked here. */
 static enum status check_result(const struct strbuf *model, const char *name,
                                 struct err *e)
 {
-    struct subword_model m;
-    enum status st = open_model(&m, model->data, model->len, name, e);
+    struct subword *sw;
+    struct err inner;
+    enum status st = subword_open(&sw, model->data, model->len, &inner);
 
-    subword_model_release(&m);
-    return st;
+    subword_close(sw);
+    return st ? err_set(e, st, "%s: %s", name, inner.msg) : ST_OK;
 }
 
 enum status spm_rewrite(struct spm_rewrite *r, const void *spm, size_t size,

@@ -13,11 +13,10 @@
 
 /* ---- reading ---- */
 
-static enum status bad_list(const struct mfile *f, const char *why,
-                            struct err *e)
+static enum status bad_list(const char *name, const char *why, struct err *e)
 {
     return err_set(e, ST_FORMAT, "%s: the list of languages is damaged: %s",
-                   mfile_name(f), why);
+                   name, why);
 }
 
 /* Read a line "CODE TAB ID" without its end. */
@@ -49,8 +48,8 @@ static const struct language_entry *find_exactly(const struct languages *l,
     return NULL;
 }
 
-static enum status read_lines(struct languages *l, const struct mfile *f,
-                              struct str text, int vocab, struct err *e)
+static enum status read_lines(struct languages *l, struct str text, int vocab,
+                              const char *name, struct err *e)
 {
     while (text.n) {
         const char *nl = memchr(text.p, '\n', text.n);
@@ -58,9 +57,9 @@ static enum status read_lines(struct languages *l, const struct mfile *f,
         struct language_entry x;
 
         if (!nl || !read_language(&x, line, vocab))
-            return bad_list(f, "a line is not a code and an id", e);
+            return bad_list(name, "a line is not a code and an id", e);
         if (find_exactly(l, x.code))
-            return bad_list(f, "a language occurs twice", e);
+            return bad_list(name, "a language occurs twice", e);
         l->at[l->n++] = x;
         text.p = nl + 1;
         text.n -= line.n + 1;
@@ -68,26 +67,34 @@ static enum status read_lines(struct languages *l, const struct mfile *f,
     return ST_OK;
 }
 
-enum status languages_read(struct languages *l, const struct mfile *f,
-                           int vocab, struct err *e)
+enum status languages_parse(struct languages *l, struct str text, int vocab,
+                            const char *name, struct err *e)
 {
-    const struct mtensor *t = mfile_find(f, "languages");
     enum { MOST = 5000 };       /* languages; finding one reads the list */
     size_t n = 0;
     enum status st;
 
     *l = (struct languages){ 0 };
-    if (!t) return ST_OK;
-    if (t->type != DT_BYTES || t->shape[1] != 1)
-        return bad_list(f, "it is not a text", e);
-    for (uint64_t i = 0; i < t->bytes && n <= MOST; i++)
-        n += ((const char *)t->data)[i] == '\n';
-    if (n > MOST) return bad_list(f, "it is too long", e);
+    for (size_t i = 0; i < text.n && n <= MOST; i++) n += text.p[i] == '\n';
+    if (n > MOST) return bad_list(name, "it is too long", e);
     l->at = calloc(n + 1, sizeof *l->at);
-    if (!l->at) return err_nomem(e, mfile_name(f));
-    st = read_lines(l, f, (struct str){ t->data, (size_t)t->bytes }, vocab, e);
+    if (!l->at) return err_nomem(e, name);
+    st = read_lines(l, text, vocab, name, e);
     if (st) languages_release(l);
     return st;
+}
+
+enum status languages_read(struct languages *l, const struct mfile *f,
+                           int vocab, struct err *e)
+{
+    const struct mtensor *t = mfile_find(f, "languages");
+
+    *l = (struct languages){ 0 };
+    if (!t) return ST_OK;
+    if (t->type != DT_BYTES || t->shape[1] != 1)
+        return bad_list(mfile_name(f), "it is not a text", e);
+    return languages_parse(l, (struct str){ t->data, (size_t)t->bytes }, vocab,
+                           mfile_name(f), e);
 }
 
 void languages_release(struct languages *l)

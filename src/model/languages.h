@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/str.h"
 #include "model/config.h"
 #include "model/mfile.h"
 
@@ -27,6 +28,9 @@ struct languages {
  * with ST_FORMAT if the list is damaged. */
 enum status languages_read(struct languages *l, const struct mfile *f,
                            int vocab, struct err *e);
+/* The same for a list that is not in a file yet. Errors begin with `name`. */
+enum status languages_parse(struct languages *l, struct str text, int vocab,
+                            const char *name, struct err *e);
 void languages_release(struct languages *l);
 
 /* Find the language that a code means: the same code, or the only one, or the

@@ -100,15 +100,18 @@ struct stop_word {
     char raw[STOP_WORD_MAX + 1];        /* this and `lower` are "" if the word
                                            is longer than any in a list */
     char lower[STOP_WORD_MAX + 5];
-    int n_chars, n_digits, n_dots, n_roman;
+    int n_chars, n_digits, n_dots, n_hyphens;
+    int n_roman, n_small;       /* capitals and small letters of Roman
+                                   numerals; small ones up to x only */
     bool capital;               /* begins with a capital */
     bool syllables;             /* begins with a letter that may be a word */
-    bool dotted;                /* single letters between dots: "U.S" */
+    bool dotted;                /* single letters between dots and hyphens:
+                                   "U.S", "J.-P" */
 };
 
-static bool is_roman(uint32_t cp)
+static bool is_one_of(uint32_t cp, const char *letters)
 {
-    return cp && cp < 0x80 && strchr("IVXLCDM", (int)cp);
+    return cp && cp < 0x80 && strchr(letters, (int)cp);
 }
 
 static void read_stop_word(struct stop_word *w, struct str s)
@@ -134,9 +137,11 @@ static void read_stop_word(struct stop_word *w, struct str s)
         }
         w->n_chars++;
         w->n_digits += punct_is_digit(cp);
-        w->n_roman += is_roman(cp);
+        w->n_roman += is_one_of(cp, "IVXLCDM");
+        w->n_small += is_one_of(cp, "ivx");
         w->n_dots += cp == '.';
-        letters = cp == '.' ? 0 : letters + 1;
+        w->n_hyphens += cp == '-';
+        letters = cp == '.' || cp == '-' ? 0 : letters + 1;
         if (letters > 1) single = false;
         if (out <= STOP_WORD_MAX)
             out += (size_t)utf8_put(w->lower + out, (uint32_t)
@@ -174,11 +179,11 @@ static bool part_listed(const struct sentence_rules *r,
            sentence_rules_have(r, list, last_part(w->raw));
 }
 
-/* A number: "3", "12", "1990", "3.4". At the beginning of a sentence it numbers
- * an item. In a language with ordinals, a number of one or two characters may
- * be one ("am 3. Mai") and never ends the sentence. A longer one ends it before
- * a starter; before another word it does so only if it has no dots inside and
- * nouns are not capitalized. */
+/* A number: "3", "12", "1990", "3.4", "9.-10". At the beginning of a sentence
+ * it numbers an item. In a language with ordinals, a number of one or two
+ * characters may be one ("am 3. Mai") and never ends the sentence. A longer one
+ * ends it before a starter; before another word it does so only if it has no
+ * dots inside and nouns are not capitalized. */
 static bool number_ends(const struct sentence_rules *r,
                         const struct stop_word *w, bool first,
                         const struct next_text *next)
@@ -221,9 +226,12 @@ bool full_stop_ends(const struct sentence_rules *r, struct str word, bool first,
 
     if (r->flags & SPLIT_NO_DOTS) return false;
     read_stop_word(&w, word);
-    if (w.n_digits && w.n_digits + w.n_dots == w.n_chars)
+    if (w.n_digits && w.n_digits + w.n_dots + w.n_hyphens == w.n_chars)
         return number_ends(r, &w, first, next);
     if (w.n_chars == 1) return single_ends(r, &w, first, next);
+    /* "ii. The second"; but "vi" is a word of several languages. */
+    if (w.n_small == w.n_chars && (first || strcmp(w.lower, "vi")))
+        return false;
     /* Roman numerals: item numbers, and ordinals ("Ludwig XIV. war"). */
     if (w.n_chars == w.n_roman && (first || r->flags & SPLIT_ORDINALS))
         return !first && next->starter;

@@ -188,9 +188,21 @@ static struct stops read_stops(struct str t, size_t at, uint32_t first,
     return st;
 }
 
+/* Whether all that precedes in the sentence is a number. */
+static bool is_item_number(const struct splitter *sp, size_t end)
+{
+    size_t at = sp->begin;
+    int len;
+
+    for (; at < end; at += (size_t)len)
+        if (!punct_is_digit(split_char_at(sp->t, at, &len))) return false;
+    return end > sp->begin;
+}
+
 /* Whether stops that need no white space after them end the sentence. A full
  * stop of full width also stands in numbers, and a double danda on both sides
- * of the number of a verse. Khmer writes "etc." with two stops. */
+ * of the number of a verse. In Bengali and Burmese, items have numbers with a
+ * stop. Khmer writes "etc." with two stops. */
 static bool wide_stops_end(const struct splitter *sp, const struct stops *st,
                            const struct next_text *next)
 {
@@ -198,10 +210,23 @@ static bool wide_stops_end(const struct splitter *sp, const struct stops *st,
         !next->space)
         return false;
     if (st->last == 0x0965 && next->digit) return false;
+    if (next->space && is_item_number(sp, st->begin)) return false;
     if (st->last == 0x17D4 && split_peek(sp->t, st->end) == 0x179B &&
         split_peek(sp->t, st->end + 3) == 0x17D4)
         return false;
     return !st->closed || next->space || next->bracket;
+}
+
+/* Whether a mark of exclamation or question ends the sentence. One inside
+ * quotes or brackets may end just what is inside: "Was?" fragte Hans. Brackets
+ * with the whole sentence end with it. */
+static bool mark_ends(const struct splitter *sp, const struct stops *st,
+                      const struct next_text *next)
+{
+    uint32_t first = split_peek(sp->t, sp->begin);
+
+    if (!st->closed || next->starter) return true;
+    return !st->quoted && punct_is_opener(first) && !punct_is_quote(first);
 }
 
 /* Returns whether the sentence ends at these stops. */
@@ -215,8 +240,7 @@ static bool stops_end(const struct splitter *sp, const struct stops *st)
     if (st->kind == STOP_WIDE) return wide_stops_end(sp, st, &f);
     if (!f.space || !f.plausible) return false;
     if (st->kind == STOP_DOTS) return f.starter;
-    /* "Was?" fragte Hans: a mark inside quotes may end just the quotation. */
-    if (st->kind == STOP_MARK) return !st->quoted || f.starter;
+    if (st->kind == STOP_MARK) return mark_ends(sp, st, &f);
     /* No word precedes the full stop directly. After white space it ends the
      * sentence only before a starter; after another character, such as a
      * bracket or quote, it always does. */

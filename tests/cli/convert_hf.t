@@ -75,8 +75,12 @@ A model with many languages asks for them.
   $ echo Haus | skmt translate -m ./nllb.skmt --from de --to zh-TW | wc -l
   1
   $ skmt convert --from m2m100 --target-lang klingon
-  skmt: target-lang: the model does not have the language "klingon"
+  skmt: target-lang: the model does not have the language "klingon"; skmt info lists all 100
   [2]
+  $ skmt convert --from nllb200 -q --source-lang de --target-lang en-US -o nllb.skmt 2> /dev/null; skmt info ./nllb.skmt | grep _lang; echo Haus | skmt translate -m ./nllb.skmt | wc -l
+  source_lang        deu_Latn
+  target_lang        eng_Latn
+  1
 
 What would be another model is refused. Each of these changes a file of a model.
 
@@ -155,6 +159,9 @@ told.
 
 Files that are missing or damaged.
 
+  $ rm -rf new; cp -r hf-marian-shared new; echo '{"model_type": "marian",' > new/config.json; skmt convert --from new
+  skmt: new/config.json:2: * (glob)
+  [1]
   $ rm -r new; cp -r hf-marian-shared new; rm new/model.safetensors; skmt convert --from new
   skmt: new: there is neither model.safetensors nor pytorch_model.bin
   [1]
@@ -166,4 +173,10 @@ Files that are missing or damaged.
   [1]
   $ rm -r new; cp -r nllb200 new; rm new/model-00002-of-00002.safetensors; skmt convert --from new
   skmt: new: there is no file "model-00002-of-00002.safetensors"
+  [1]
+
+A copy of a repository that git made without Git LFS.
+
+  $ rm -r new; cp -r hf-marian-shared new; printf 'version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 12345\n' > new/model.safetensors; skmt convert --from new
+  skmt: new/model.safetensors: this is a pointer of Git LFS and not the file itself; "git lfs pull" downloads it
   [1]

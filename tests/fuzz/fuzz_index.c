@@ -70,7 +70,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 static void read_index(const struct ivfpq_file *f)
 {
     const struct ivfpq_header *h = &f->head;
-    static volatile unsigned sink;      /* what is read must be read */
+    static volatile unsigned sum;       /* what is read must be read */
 
     for (uint64_t i = 0; i < (uint64_t)h->lists * h->d; i++)
         index_must(isfinite(f->centroids[i]));
@@ -81,7 +81,9 @@ static void read_index(const struct ivfpq_file *f)
         index_must(f->begin[i] <= f->begin[i + 1]);
     for (uint64_t i = 0; i < h->n; i++)
         index_must(f->ids[i] >= 0 && f->ids[i] < (int64_t)h->stored);
-    for (uint64_t i = 0; i < h->n * h->subvectors; i++) sink += f->codes[i];
+    for (uint64_t i = 0; i < h->n * h->subvectors; i++)
+        sum = sum + f->codes[i];
+    (void)sum;
 }
 
 static void use_index_file(const uint8_t *bytes, size_t size)

@@ -25,7 +25,7 @@ static char *decoded(const char *text, enum text_form form)
     json_t *v = json_string(text);
     struct text_list t;
     char *plain = NULL;
-    int tag;
+    int tag = -1;
 
     list_must(text_list_take(&t, v) == 1 && text_list_decode(&t, form, &tag));
     if (tag < 0) plain = strdup(t.texts[0]);
@@ -40,7 +40,7 @@ static void fuzz_list(const char *text, const char *translation,
     json_t *v = json_string(text), *same, *other;
     struct text_list t;
     char *again;
-    int tag;
+    int tag = -1;
 
     list_must(text_list_take(&t, v) == 1 && text_list_decode(&t, form, &tag));
     if (tag < 0) {

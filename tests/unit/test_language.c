@@ -28,6 +28,8 @@ TEST(language_reads_codes)
         { "zh-HK", "zh Hant HK" }, { "zho_Hans", "zh Hans " },
         { "cmn_Hant", "zh Hant " }, { "zh-CHT", "zh Hant " },
         { "zh-yue", "yue  " }, { "zh-cmn-Hans", "zh Hans " },
+        /* The usual code of a part may be shorter. */
+        { "zho-hat", "ht  " },
         { "kor_Hang", "ko Kore " }, { "sat_Beng", "sat Olck " },
         { "zt", "zh Hant " }, { "pb", "pt  BR" }, { "ns", "nso  " },
         { "iw", "he  " }, { "pes_Arab", "fa Arab " },

@@ -114,19 +114,31 @@ TEST(bars_the_languages_of_the_target)
     plan_end(&p);
 }
 
+TEST(finds_the_language_that_a_code_means)
+{
+    static const struct family_options o = { .source_lang = "en-US",
+                                             .target_lang = "de" };
+    struct model_plan p;
+
+    plan_for(&p, nllb, LANGUAGE_MARKS_NLLB, LANGUAGE_TOKENS_BOTH, &o);
+    CHECK_STR(p.cfg.source_lang, "eng_Latn");
+    CHECK_STR(p.cfg.target_lang, "deu_Latn");
+    plan_end(&p);
+}
+
 TEST(refuses_languages_that_the_model_lacks)
 {
-    static const struct family_options target = { .target_lang = "deu" };
+    static const struct family_options target = { .target_lang = "fr" };
     static const struct family_options source = { .source_lang = "en" };
     struct model_plan p;
 
     plan_for(&p, nllb, LANGUAGE_MARKS_NLLB, LANGUAGE_TOKENS_BOTH, &target);
     CHECK_STR(result, "target-lang: the model does not have the language "
-              "\"deu\"");
+              "\"fr\"; it has: deu_Latn, eng_Latn, zho_Hans");
     plan_end(&p);
     plan_for(&p, m2m, LANGUAGE_MARKS_M2M, LANGUAGE_TOKENS_BOTH, &source);
     CHECK_STR(result, "source-lang: the model does not have the language "
-              "\"en\"");
+              "\"en\"; it has: de, ast");
     plan_end(&p);
 }
 

@@ -362,3 +362,23 @@ TEST(damaged_sentencepiece_models_are_refused)
     strbuf_release(&spm);
     vocabulary_free(v);
 }
+
+/* Texts cannot be normalized with it, so the new model could not be opened. */
+TEST(a_damaged_normalization_map_is_refused)
+{
+    struct vocabulary *v = vocabulary_of("<unk>\na\n");
+    struct spm_rewrite r;
+    struct strbuf spm;
+    struct err e;
+
+    make_model(&spm, 1, small, COUNT(small));
+    strbuf_add(&spm, "\x1a\x06\x12\x04" "HHHH", 8);
+    strbuf_init(&r.model, 0);
+    CHECK_INT(spm_rewrite(&r, spm.data, spm.len, v, "<unk>", NULL, 0, "map.spm",
+                          &e), ST_FORMAT);
+    CHECK(!strncmp(e.msg, "map.spm: ", 9));
+    CHECK_INT(r.model.len, 0);
+    strbuf_release(&r.model);
+    strbuf_release(&spm);
+    vocabulary_free(v);
+}
