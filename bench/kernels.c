@@ -1,13 +1,13 @@
 /* kernels.c - measures the speed of the kernels of src/tensor/cpu on this CPU.
  *
- *     kernels [-i ISA] [-t TYPE] [-p PLACE] [-q]
+ *     kernels [-i ISA] [-t TYPE] [-p PLACE] [-m MIB] [-q]
  *
  * The default is the best instruction set and every type. Matrix products are
  * reported in billions of multiply-adds a second (GMAC/s) and in GB/s of
  * weights. They are measured hot (the same matrix every time, in the cache) and
- * cold (different matrices of 33 MB in turn, as in a decoder). Other kernels
- * are reported in microseconds per call. Each number is the best of several
- * rounds, because the machine may be shared. */
+ * cold (different matrices of MIB, by default 33, in turn, as in a decoder).
+ * Other kernels are reported in microseconds per call. Each number is the best
+ * of several rounds, because the machine may be shared. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,6 @@
 
 #include "tensor/kernels.h"
 
-#define ROTATE ((size_t)33 << 20)
 #define COUNT(a) (sizeof (a) / sizeof *(a))
 
 /* Returns the CPU time of this thread. The time that other processes use on a
@@ -145,7 +144,7 @@ static double time_gemm(const struct kernels *k, struct gemm g, size_t copies)
 }
 
 static void bench_gemm(const struct kernels *k, enum dtype type,
-                       enum place place)
+                       enum place place, size_t cold_bytes)
 {
     static const int shape[][2] = { { 512, 512 }, { 1536, 512 },
                                     { 2048, 512 }, { 512, 2048 },
@@ -153,7 +152,7 @@ static void bench_gemm(const struct kernels *k, enum dtype type,
     static const int rows[] = { 1, 2, 4, 8, 16, 64, 256 };
     enum { MAX_ROWS = 256, MAX_K = 2048, MAX_N = 16000 };
     size_t most = linear_bytes(type, MAX_N, 512);
-    size_t bytes = (ROTATE > most ? ROTATE : most) + 65536;
+    size_t bytes = (cold_bytes > most ? cold_bytes : most) + 65536;
     void *w = weights(bytes, type, place);
     float *x = map_anonymous(sizeof *x * MAX_ROWS * MAX_K, MADV_HUGEPAGE);
     float *y = map_anonymous(sizeof *y * MAX_ROWS * MAX_N, MADV_HUGEPAGE);
@@ -170,7 +169,7 @@ static void bench_gemm(const struct kernels *k, enum dtype type,
         struct linear l = { .type = type, .n = shape[s][0], .k = shape[s][1],
                             .w = w, .scale = scale, .comp = comp,
                             .bias = scale };
-        size_t one = linear_bytes(type, l.n, l.k), copies = ROTATE / one;
+        size_t one = linear_bytes(type, l.n, l.k), copies = cold_bytes / one;
         for (int cold = 0; cold < 2; cold++) {
             printf("\n%-6d %-5d %-5s", l.n, l.k, cold ? "cold" : "hot");
             for (size_t m = 0; m < COUNT(rows); m++) {
@@ -298,28 +297,30 @@ int main(int argc, char **argv)
     const struct kernels *k = kernels_pick(NULL);
     const char *type = NULL;
     enum place place = PLACE_HUGE;
-    int all = 1, c;
+    int all = 1, mib = 33, c;
 
-    while ((c = getopt(argc, argv, "i:t:p:q")) != -1) {
+    while ((c = getopt(argc, argv, "i:t:p:m:q")) != -1) {
         enum isa isa;
         if (c == 'i' && isa_parse(optarg, &isa)) k = kernels_for(isa);
         else if (c == 't') type = optarg;
         else if (c == 'p') place = (enum place)atoi(optarg);
+        else if (c == 'm') mib = atoi(optarg);
         else if (c == 'q') all = 0;
         else k = NULL;
     }
-    if (!k || place > PLACE_COLLAPSE) {
+    if (!k || place > PLACE_COLLAPSE || mib < 1) {
         fprintf(stderr, "usage: kernels [-i ref|avx2|avx512|amx] "
-                "[-t f32|bf16|int8] [-p 0..3] [-q]\n"
+                "[-t f32|bf16|int8] [-p 0..3] [-m MIB] [-q]\n"
                 "  -p  where the weights are: 0 huge pages, 1 4 KB pages,\n"
                 "      2 a mapped file, 3 a mapped file in huge pages\n"
+                "  -m  size of all cold matrices together: 33\n"
                 "  -q  matrix products only\n");
         return 1;
     }
     printf("%s\n", cpu_name());
     for (size_t t = 0; t < COUNT(types); t++)
         if (!type || !strcmp(type, dtype_name(types[t])))
-            bench_gemm(k, types[t], place);
+            bench_gemm(k, types[t], place, (size_t)mib << 20);
     if (all) {
         bench_other_kernels(k);
         bench_distances(k, DT_F32);

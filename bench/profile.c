@@ -9,33 +9,44 @@
  * The engine gets a table of kernels that measure their own time. The numbers
  * are therefore those of a real run, with its cache misses, unlike the hot
  * measurements of bench/kernels.c. It also counts passes and rows, and how many
- * inputs are zero in the products that follow a ReLU. */
+ * inputs are zero in the products that follow a ReLU. Times are CPU times:
+ * other programs that use the same processor do not count. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-#include "base/clock.h"
 #include "engine/engine.h"
 #include "engine/pairfinder.h"
 #include "engine/result.h"
 #include "knn/key_builder.h"
 #include "search/batch.h"
 
-enum op { PRODUCT, SPARSE, SELF, CROSS, ENCODER, STATS, NORM, QUANTIZE, LIST,
-          OPS };
+enum op { PRODUCT, PROJECT, SPARSE, SELF, CROSS, ENCODER, STATS, NORM,
+          QUANTIZE, LIST, OPS };
 static const char *const op_name[OPS] = {
-    "int8 products", "  after a ReLU", "decoder self-attention",
+    "products", "output projection", "products after a ReLU",
+    "decoder self-attention",
     "cross-attention", "encoder attention", "row_stats",
     "layer_norm", "quantize", "list_nonzero",
 };
 
 static const struct kernels *real_kernels;
+static const struct linear *projection;
 static struct { double seconds; long calls; double work; } spent[OPS];
 static double zeros, inputs;
 
+static double cpu_seconds(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 static void add(enum op op, double start, double work)
 {
-    spent[op].seconds += clock_seconds() - start;
+    spent[op].seconds += cpu_seconds() - start;
     spent[op].calls++;
     spent[op].work += work;
 }
@@ -45,17 +56,38 @@ static double macs(const struct gemm *g, int panels)
     return (double)g->rows * g->l->k * panels * PANEL;
 }
 
-static void timed_gemm(const struct gemm *g, int p0, int p1)
+static enum op product_of(const struct gemm *g)
 {
-    double t = clock_seconds();
+    return g->l == projection ? PROJECT : PRODUCT;
+}
+
+static void timed_i8(const struct gemm *g, int p0, int p1)
+{
+    double t = cpu_seconds();
 
     real_kernels->gemm_i8(g, p0, p1);
-    add(PRODUCT, t, macs(g, p1 - p0));
+    add(product_of(g), t, macs(g, p1 - p0));
+}
+
+static void timed_f32(const struct gemm *g, int p0, int p1)
+{
+    double t = cpu_seconds();
+
+    real_kernels->gemm_f32(g, p0, p1);
+    add(product_of(g), t, macs(g, p1 - p0));
+}
+
+static void timed_bf16(const struct gemm *g, int p0, int p1)
+{
+    double t = cpu_seconds();
+
+    real_kernels->gemm_bf16(g, p0, p1);
+    add(product_of(g), t, macs(g, p1 - p0));
 }
 
 static void timed_sparse(const struct gemm *g, int p0, int p1)
 {
-    double t = clock_seconds();
+    double t = cpu_seconds();
 
     real_kernels->gemm_sparse(g, p0, p1);
     add(SPARSE, t, macs(g, p1 - p0));
@@ -63,7 +95,7 @@ static void timed_sparse(const struct gemm *g, int p0, int p1)
 
 static void timed_list(const uint8_t *xq, int rows, int k, struct nonzero *nz)
 {
-    double t = clock_seconds();
+    double t = cpu_seconds();
 
     real_kernels->list_nonzero(xq, rows, k, nz);
     add(LIST, t, rows);
@@ -80,7 +112,7 @@ static void timed_attention(const struct attention *a)
     /* In the encoder, keys and queries are columns of the same matrix. */
     bool same_matrix = a->ldk == a->ldq;
     enum op op = a->causal ? SELF : same_matrix ? ENCODER : CROSS;
-    double t = clock_seconds();
+    double t = cpu_seconds();
 
     real_kernels->attention(a);
     add(op, t, (double)a->n_q * a->n_k);
@@ -89,7 +121,7 @@ static void timed_attention(const struct attention *a)
 static void timed_stats(const float *x, int n, float *block_max,
                         struct row_stats *out)
 {
-    double t = clock_seconds();
+    double t = cpu_seconds();
 
     real_kernels->row_stats(x, n, block_max, out);
     add(STATS, t, n);
@@ -99,7 +131,7 @@ static void timed_norm(const float *x, size_t ldx, int rows, int d,
                        const float *gain, const float *bias, float eps,
                        float *y, size_t ldy)
 {
-    double t = clock_seconds();
+    double t = cpu_seconds();
 
     real_kernels->layer_norm(x, ldx, rows, d, gain, bias, eps, y, ldy);
     add(NORM, t, rows);
@@ -108,7 +140,7 @@ static void timed_norm(const float *x, size_t ldx, int rows, int d,
 static void timed_quantize(const float *x, size_t ldx, int rows, int k,
                            uint8_t *q, float *s)
 {
-    double t = clock_seconds();
+    double t = cpu_seconds();
 
     real_kernels->quantize(x, ldx, rows, k, q, s);
     add(QUANTIZE, t, rows);
@@ -119,7 +151,9 @@ static struct kernels timed_table(const struct kernels *k)
     struct kernels t = *k;
 
     real_kernels = k;
-    t.gemm_i8 = timed_gemm;
+    t.gemm_i8 = timed_i8;
+    t.gemm_f32 = timed_f32;
+    t.gemm_bf16 = timed_bf16;
     t.gemm_sparse = timed_sparse;
     t.list_nonzero = timed_list;
     t.attention = timed_attention;
@@ -286,12 +320,13 @@ int main(int argc, char **argv)
         return 2;
     }
     table = timed_table(en->net->k);
+    projection = &en->net->w->project;
     en->net->k = &table;
     if (argc == 5 && !strcmp(argv[3], "keys")) {
-        start = clock_seconds();
+        start = cpu_seconds();
         tokens = make_keys(en, argv[2], atoi(argv[4]), &e);
         if (tokens < 0) goto failed;
-        report(clock_seconds() - start, tokens, NULL);
+        report(cpu_seconds() - start, tokens, NULL);
         engine_close(en);
         return 0;
     }
@@ -302,10 +337,10 @@ int main(int argc, char **argv)
         batch_new(&b, en->backend, &limits, NULL, &e))
         goto failed;
     n = read_lines(argv[2], en, &o, &so, results, 100000);
-    start = clock_seconds();
+    start = cpu_seconds();
     tokens = decode(b, results, n, limits.lanes, &e);
     if (tokens < 0) goto failed;
-    report(clock_seconds() - start, tokens, b);
+    report(cpu_seconds() - start, tokens, b);
     for (int i = 0; i < n; i++) result_free(results[i]);
     batch_free(b);
     engine_close(en);

@@ -6,7 +6,11 @@
  * all rows. Meanwhile, weights are prefetched: if one pass covers all rows, a
  * fixed distance ahead; otherwise each pass prefetches a share of the next
  * panel. This is needed because the hardware prefetcher stops at the end of
- * each 4 KB page. */
+ * each 4 KB page.
+ *
+ * With a few more rows, int8 products take half a panel at a time, and up to
+ * TALL_ROWS rows: 12 x 2 sums. Fewer passes over the weights are faster until
+ * the multipliers are the limit. */
 #include <immintrin.h>
 #include <math.h>
 #include <string.h>
@@ -159,6 +163,7 @@ INLINE void v_transpose(vf *r)
 /* --- int8 products -------------------------------------------------------- */
 
 #define ROWS 6          /* rows per pass */
+#define TALL_ROWS 12    /* rows per pass over half a panel */
 
 /* What a pass prefetches in each step of 4 inputs (256 bytes of int8 weights):
  * lines of the next panel, or lines of this panel that come later. Lines at the
@@ -196,21 +201,22 @@ INLINE void fetch_step(const enum avx512_fetch how, const char *at,
     _mm_prefetch((const char *)w + NEAR + 192, _MM_HINT_T0);
 }
 
-/* The sums of `rows` rows, starting at x, with one panel. A row has kp
- * bytes. */
-INLINE void pass_i8(const int rows, const enum avx512_fetch how,
-                    const uint8_t *x, size_t kp, const int8_t *w,
-                    const char *at, int32_t (*sum)[PANEL])
+/* The sums of `rows` rows, starting at x, with 4 vectors of outputs of a panel,
+ * or with 2, which begin at w. A row has kp bytes. */
+INLINE void pass_i8(const int rows, const int vectors,
+                    const enum avx512_fetch how, const uint8_t *x, size_t kp,
+                    const int8_t *w, const char *at, int32_t (*sum)[PANEL])
 {
-    __m512i acc[ROWS][4];
+    __m512i acc[TALL_ROWS][4];
 
     UNROLL for (int r = 0; r < rows; r++)
-        UNROLL for (int c = 0; c < 4; c++) acc[r][c] = _mm512_setzero_si512();
+        UNROLL for (int c = 0; c < vectors; c++)
+            acc[r][c] = _mm512_setzero_si512();
     for (size_t i = 0; i < kp; i += 4) {
         __m512i b[4];
 
         fetch_step(how, at, w);
-        UNROLL for (int c = 0; c < 4; c++) {
+        UNROLL for (int c = 0; c < vectors; c++) {
             b[c] = _mm512_loadu_si512(w + 64 * c);
             KEEP(b[c]);
         }
@@ -218,35 +224,46 @@ INLINE void pass_i8(const int rows, const enum avx512_fetch how,
             int32_t four;
             memcpy(&four, x + (size_t)r * kp + i, sizeof four);
             __m512i a = _mm512_set1_epi32(four);
-            UNROLL for (int c = 0; c < 4; c++)
+            UNROLL for (int c = 0; c < vectors; c++)
                 acc[r][c] = _mm512_dpbusd_epi32(acc[r][c], a, b[c]);
         }
         w += 4 * PANEL;
         at += fetch_stride[how];
     }
     UNROLL for (int r = 0; r < rows; r++)
-        UNROLL for (int c = 0; c < 4; c++)
+        UNROLL for (int c = 0; c < vectors; c++)
             _mm512_storeu_si512(sum[r] + 16 * c, acc[r][c]);
 }
 
 typedef void pass_i8_fn(const uint8_t *x, size_t kp, const int8_t *w,
                         const char *at, int32_t (*sum)[PANEL]);
 
-#define PASS(r, how)                                                        \
-    static void i8_##r##_##how(const uint8_t *x, size_t kp,                 \
-                               const int8_t *w, const char *at,             \
-                               int32_t (*sum)[PANEL])                       \
-    { pass_i8(r, FETCH_##how, x, kp, w, at, sum); }
-#define PASSES(r) \
-    PASS(r, NONE) PASS(r, 1) PASS(r, 2) PASS(r, SPARSE) PASS(r, ALL)
+#define PASS(r, vectors, how)                                               \
+    static void i8_##r##_##vectors##_##how(const uint8_t *x, size_t kp,     \
+                                           const int8_t *w, const char *at, \
+                                           int32_t (*sum)[PANEL])           \
+    { pass_i8(r, vectors, FETCH_##how, x, kp, w, at, sum); }
+#define PASSES(r) PASS(r, 4, NONE) PASS(r, 4, 1) PASS(r, 4, SPARSE) \
+                  PASS(r, 4, ALL)
 PASSES(1) PASSES(2) PASSES(3) PASSES(4) PASSES(5) PASSES(6)
-#undef PASS
 #undef PASSES
+#define PASSES(r) PASS(r, 2, 1) PASS(r, 2, 2)
+PASSES(6) PASSES(7) PASSES(8) PASSES(9) PASSES(10) PASSES(11) PASSES(12)
+#undef PASSES
+#undef PASS
 
 static pass_i8_fn *const passes_i8[ROWS][FETCHES] = {
-#define PASS(r) { i8_##r##_NONE, i8_##r##_1, i8_##r##_2, i8_##r##_SPARSE, \
-                  i8_##r##_ALL }
+#define PASS(r) { [FETCH_NONE] = i8_##r##_4_NONE, [FETCH_1] = i8_##r##_4_1, \
+                  [FETCH_SPARSE] = i8_##r##_4_SPARSE,                       \
+                  [FETCH_ALL] = i8_##r##_4_ALL }
     PASS(1), PASS(2), PASS(3), PASS(4), PASS(5), PASS(6),
+#undef PASS
+};
+
+/* The same for half a panel; the first is for TALL_ROWS / 2 rows. */
+static pass_i8_fn *const tall_i8[TALL_ROWS / 2 + 1][FETCHES] = {
+#define PASS(r) { [FETCH_1] = i8_##r##_2_1, [FETCH_2] = i8_##r##_2_2 }
+    PASS(6), PASS(7), PASS(8), PASS(9), PASS(10), PASS(11), PASS(12),
 #undef PASS
 };
 
@@ -313,40 +330,80 @@ void finish_i8_avx512(const struct gemm *g, int row, int rows, int panel,
         finish_any(g, row, rows, o, sum);
 }
 
-/* What pass t of n over a panel prefetches, starting at *at. A single pass
- * prefetches at the distance FAR. With more passes, each prefetches its share
- * of the next panel. */
-static enum avx512_fetch plan_fetch(int rows, int t, int n, const char *panel,
-                                    size_t bytes, const char **at)
+/* What pass t of n over a panel prefetches, starting at *at: its share of the
+ * next panel. */
+static enum avx512_fetch share_fetch(int t, int n, const char *panel,
+                                     size_t bytes, const char **at)
 {
-    *at = panel + FAR;
-    if (n == 1) return rows <= 3 ? FETCH_SPARSE : FETCH_ALL;
-
     size_t shares = n < 4 ? 2 : 4;
+
     *at = panel + bytes + (size_t)t * (bytes / shares);
     if ((size_t)t >= shares) return FETCH_NONE;
     return shares == 2 ? FETCH_2 : FETCH_1;
 }
 
-static void gemm_i8(const struct gemm *g, int p0, int p1)
+/* The rows of pass t of n, which begin with `row`: rows are divided evenly. */
+static int rows_of_pass(const struct gemm *g, int row, int t, int n)
+{
+    return (g->rows - row + n - t - 1) / (n - t);
+}
+
+static void product_i8(const struct gemm *g, int p)
 {
     size_t kp = (size_t)pad_to(g->l->k, 4), bytes = kp * PANEL;
+    const int8_t *w = (const int8_t *)g->l->w + (size_t)p * bytes;
     int n = (g->rows + ROWS - 1) / ROWS;
     int32_t sum[ROWS][PANEL] __attribute__((aligned(64)));
 
+    for (int t = 0, row = 0; t < n; t++) {
+        int rows = rows_of_pass(g, row, t, n);
+        const char *at = (const char *)w + FAR;
+        enum avx512_fetch how = rows <= 3 ? FETCH_SPARSE : FETCH_ALL;
+
+        if (n > 1) how = share_fetch(t, n, (const char *)w, bytes, &at);
+        assert(rows >= 1 && rows <= ROWS && passes_i8[rows - 1][how]);
+        passes_i8[rows - 1][how](g->xq + (size_t)row * kp, kp, w, at, sum);
+        finish_i8_avx512(g, row, rows, p, sum);
+        row += rows;
+    }
+}
+
+/* The same for the numbers of rows that is_tall() names. */
+static void product_i8_tall(const struct gemm *g, int p)
+{
+    size_t kp = (size_t)pad_to(g->l->k, 4), bytes = kp * PANEL;
+    const int8_t *w = (const int8_t *)g->l->w + (size_t)p * bytes;
+    int n = g->rows <= TALL_ROWS ? 1 : 2;
+    int32_t sum[TALL_ROWS][PANEL] __attribute__((aligned(64)));
+
+    for (int t = 0, row = 0; t < n; t++) {
+        int rows = rows_of_pass(g, row, t, n);
+
+        for (int half = 0; half < 2; half++) {
+            const char *at;
+            enum avx512_fetch how = share_fetch(2 * t + half, 2 * n,
+                                                (const char *)w, bytes, &at);
+            pass_i8_fn *pass = tall_i8[rows - TALL_ROWS / 2][how];
+
+            assert(rows >= TALL_ROWS / 2 && rows <= TALL_ROWS && pass);
+            pass(g->xq + (size_t)row * kp, kp, w + half * 2 * PANEL, at,
+                 (int32_t (*)[PANEL])(sum[0] + half * PANEL / 2));
+        }
+        finish_i8_avx512(g, row, rows, p, sum);
+        row += rows;
+    }
+}
+
+/* Whether passes over half panels are faster: with up to 18 rows on Zen 5
+ * (bench/SPEED.md). */
+static bool is_tall(int rows) { return rows > ROWS && rows <= 3 * ROWS; }
+
+static void gemm_i8(const struct gemm *g, int p0, int p1)
+{
     require_gemm_i8(g, p0, p1);
     for (int p = p0; p < p1; p++) {
-        const int8_t *w = (const int8_t *)g->l->w + (size_t)p * bytes;
-        for (int t = 0, row = 0; t < n; t++) {      /* rows divided evenly */
-            int rows = (g->rows - row + n - t - 1) / (n - t);
-            const char *at;
-            enum avx512_fetch how =
-                plan_fetch(rows, t, n, (const char *)w, bytes, &at);
-            assert(rows >= 1 && rows <= ROWS);
-            passes_i8[rows - 1][how](g->xq + (size_t)row * kp, kp, w, at, sum);
-            finish_i8_avx512(g, row, rows, p, sum);
-            row += rows;
-        }
+        if (is_tall(g->rows)) product_i8_tall(g, p);
+        else product_i8(g, p);
     }
 }
 
