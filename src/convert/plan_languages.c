@@ -3,11 +3,13 @@
 #include "convert/plan_languages.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/invariant.h"
 #include "convert/language_list.h"
 #include "convert/plan_rows.h"
+#include "model/languages.h"
 
 #define CODE_SIZE (sizeof ((struct config *)0)->source_lang)
 
@@ -53,28 +55,54 @@ enum language_marks plan_language_marks(const struct vocabulary *v)
     return LANGUAGE_MARKS_NONE;
 }
 
-/* Whether the list of a plan has a language. */
-static bool has_language(const struct model_plan *p, const char *code)
+/* The list of a plan, as that of a model file will be. */
+static enum status read_list(struct languages *l, const struct model_plan *p,
+                             struct err *e)
 {
-    size_t n = strlen(code);
+    const char *line = p->languages.data, *tab;
+    size_t n = 0;
 
-    for (const char *line = p->languages.data; *line;
-         line = strchr(line, '\n') + 1)
-        if (!strncmp(line, code, n) && line[n] == '\t') return true;
-    return false;
+    for (size_t i = 0; i < p->languages.len; i++) n += line[i] == '\n';
+    *l = (struct languages){ .at = calloc(n + 1, sizeof *l->at) };
+    if (!l->at) return err_nomem(e, "languages");
+    for (; (size_t)l->n < n; line = strchr(tab, '\n') + 1) {
+        struct language_entry *x = &l->at[l->n++];
+
+        tab = strchr(line, '\t');
+        snprintf(x->code, sizeof x->code, "%.*s", (int)(tab - line), line);
+        x->id = (int32_t)strtol(tab + 1, NULL, 10);
+    }
+    return ST_OK;
 }
 
-/* `code` may be NULL. out is [CODE_SIZE]. */
-static enum status choose_language(const struct model_plan *p, char *out,
+/* `code` may be NULL. out is [CODE_SIZE]; it gets the code of the model. */
+static enum status choose_language(const struct languages *l, char *out,
                                    const char *code, const char *option,
                                    struct err *e)
 {
-    if (!code) return ST_OK;
-    if (!has_language(p, code))
-        return err_set(e, ST_ARGUMENT, "%s: the model does not have the "
-                       "language \"%.40s\"", option, code);
-    strcpy(out, code);
-    return ST_OK;
+    const struct language_entry *x;
+    enum status st = code ? languages_find(&x, l, code, option, e) : ST_OK;
+
+    if (!st && code) strcpy(out, x->code);
+    return st;
+}
+
+/* The source of a model with only one token may be in any language. */
+static enum status choose_languages(struct model_plan *p,
+                                    const struct family_options *o,
+                                    struct err *e)
+{
+    struct languages l;
+    enum status st = read_list(&l, p, e);
+
+    if (!st)
+        st = choose_language(&l, p->cfg.target_lang, o->target_lang,
+                             "target-lang", e);
+    if (!st && p->cfg.language_tokens == LANGUAGE_TOKENS_BOTH)
+        st = choose_language(&l, p->cfg.source_lang, o->source_lang,
+                             "source-lang", e);
+    languages_release(&l);
+    return st;
 }
 
 static void bar_languages(struct model_plan *p, const struct vocabulary *target,
@@ -95,10 +123,8 @@ enum status plan_languages(struct model_plan *p, const struct vocabulary *v,
                            const struct family_options *o, struct err *e)
 {
     char code[CODE_SIZE];
-    enum status st;
 
     bar_languages(p, target, marks);
-
     for (int32_t id = 0; id < vocabulary_size(v); id++) {
         if (!plan_language_code(marks, vocabulary_piece(v, id), code,
                                 sizeof code))
@@ -108,12 +134,7 @@ enum status plan_languages(struct model_plan *p, const struct vocabulary *v,
     }
     if (!p->languages.len) return ST_OK;
     p->cfg.language_tokens = where;
-    st = choose_language(p, p->cfg.target_lang, o->target_lang, "target-lang",
-                         e);
-    /* The source of a model with only one token may be in any language. */
-    if (st || where != LANGUAGE_TOKENS_BOTH) return st;
-    return choose_language(p, p->cfg.source_lang, o->source_lang,
-                           "source-lang", e);
+    return choose_languages(p, o, e);
 }
 
 bool plan_languages_warn(struct model_plan *p, enum language_marks marks)

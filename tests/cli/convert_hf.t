@@ -75,8 +75,11 @@ A model with many languages asks for them.
   $ echo Haus | skmt translate -m ./nllb.skmt --from de --to zh-TW | wc -l
   1
   $ skmt convert --from m2m100 --target-lang klingon
-  skmt: target-lang: the model does not have the language "klingon"
+  skmt: target-lang: the model does not have the language "klingon"; skmt info lists all 100
   [2]
+  $ skmt convert --from nllb200 --source-lang de --target-lang fr -q -o de-fr.skmt 2> /dev/null; skmt info ./de-fr.skmt | grep _lang | tr -s ' '
+  source_lang deu_Latn
+  target_lang fra_Latn
 
 What would be another model is refused. Each of these changes a file of a model.
 
