@@ -151,8 +151,10 @@ told.
   $ echo 'nllb200 added_tokens.json {"tyv_Cyrl": 295}' | python3 changed.py | grep written; skmt info ./new.skmt | grep -c ',tyv_Cyrl$'; rm new.skmt
   written     new.skmt, 317 kB
   1
-  $ echo 'hf-marian-shared generation_config.json {"no_repeat_ngram_size": 3, "bad_words_ids": [[7], [8, 9]], "num_beams": 6}' | python3 changed.py | grep note
-  note: "bad_words_ids" has a sequence of tokens; only single tokens are kept from coming out
+  $ echo 'hf-marian-shared generation_config.json {"no_repeat_ngram_size": 3, "bad_words_ids": [[7], [8, 9], [9, 8]], "num_beams": 600, "length_penalty": -1}' | python3 changed.py | grep note
+  note: "bad_words_ids" has 2 sequences of tokens; only single tokens are kept from coming out
+  note: "num_beams" is 600; 64 is used
+  note: "length_penalty" is -1; 1 is used
   note: "no_repeat_ngram_size" of the settings of search has no counterpart in skmt
   note: the files do not say under which license the model is
 
