@@ -269,8 +269,9 @@ static enum status open_file(struct file_set **out, const char *path,
     if (!st && is_zip) return open_archive(out, in, e);
     file_stream_close(in);
     if (st) return st;
-    return err_set(e, ST_FORMAT, "%s: neither a folder nor a zip archive",
-                   path);
+    return err_set(e, ST_FORMAT, "%s: neither a folder nor a zip archive; name "
+                   "the folder with all files of the model, and unpack other "
+                   "kinds of archives first", path);
 }
 
 /* A checkpoint of PyTorch may be a zip archive too, but what belongs to it is
@@ -303,6 +304,9 @@ enum status file_set_open(struct file_set **out, const char *path,
     struct stat sb;
 
     *out = NULL;
+    if (stat(path, &sb) && strstr(path, "://"))
+        return err_set(e, ST_IO, "%s: addresses cannot be opened; download the "
+                       "files first", path);
     if (stat(path, &sb))
         return err_set(e, ST_IO, "%s: %s", path, strerror(errno));
     if (!S_ISDIR(sb.st_mode) && is_checkpoint_path(path)) {

@@ -22,7 +22,7 @@ beam search and the ids of texts are those of an implementation in numpy.
 
 It says what it found.
 
-  $ /usr/bin/python3 "$TOP/tools/gen_foreign.py" . hf-marian-shared hf-marian-multi m2m100 nllb200 small100 > /dev/null
+  $ /usr/bin/python3 "$TOP/tools/gen_foreign.py" . hf-marian-shared hf-marian-bin hf-marian-multi m2m100 nllb200 small100 > /dev/null
   $ skmt convert --from hf-marian-shared
   family      OPUS-MT (Marian) on Hugging Face
   languages   de to en
@@ -171,4 +171,12 @@ Files that are missing or damaged.
   [1]
   $ rm -r new; cp -r nllb200 new; rm new/model-00002-of-00002.safetensors; skmt convert --from new
   skmt: new: there is no file "model-00002-of-00002.safetensors"
+  [1]
+
+A file of a model is not the model.
+
+  $ skmt convert --from hf-marian-shared/model.safetensors; skmt convert --from hf-marian-bin/pytorch_model.bin; skmt convert --from https://example.com/model.zip
+  skmt: hf-marian-shared/model.safetensors: neither a folder nor a zip archive; name the folder with all files of the model, and unpack other kinds of archives first
+  skmt: hf-marian-bin/pytorch_model.bin: these are only weights; name the folder with all files of the model
+  skmt: https://example.com/model.zip: addresses cannot be opened; download the files first
   [1]
