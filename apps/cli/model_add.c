@@ -37,19 +37,21 @@ static void cut_ending(char *name)
     }
 }
 
-/* The name of a file or folder, as that of a model. Returns NULL if out of
- * memory. */
+/* The name of a file or folder, as that of a model, without the characters that
+ * no model's name may begin with. Returns NULL if out of memory. */
 static char *name_of_path(const char *path)
 {
     char *real = realpath(path, NULL), *name;
-    const char *slash = real ? strrchr(real, '/') : NULL;
+    const char *slash = real ? strrchr(real, '/') : NULL, *begin;
 
-    name = strdup(slash ? slash + 1 : path);
+    begin = slash ? slash + 1 : path;
+    if (begin[strspn(begin, ".-#")]) begin += strspn(begin, ".-#");
+    name = strdup(begin);
     free(real);
     if (!name) return NULL;
     cut_ending(name);
     for (char *p = name; *p; p++)
-        if ((unsigned char)*p <= ' ' || *p == '/') *p = '-';
+        if ((unsigned char)*p <= ' ' || *p == 127 || *p == '/') *p = '-';
     return name;
 }
 

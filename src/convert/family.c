@@ -109,6 +109,12 @@ static enum status unknown_name(const char *name, struct err *e)
                    "families are: %s", name, list);
 }
 
+/* Whether the set is a file of PyTorch, which is a zip archive too. */
+static bool is_torch_archive(const struct file_set *s)
+{
+    return file_set_has(s, "data.pkl", NULL);
+}
+
 /* Say what is there, so that the user sees what is wrong. A config.json that
  * cannot be read is what is wrong: no family recognizes it. */
 static enum status unknown_files(struct file_set *s, struct err *e)
@@ -128,7 +134,10 @@ static enum status unknown_files(struct file_set *s, struct err *e)
     for (i = 0; i < count && i < 8 && n < sizeof list; i++)
         n += (size_t)snprintf(list + n, sizeof list - n, "%s%.50s",
                               i ? ", " : "", file_set_name(s, i));
-    if (type)
+    if (is_torch_archive(s))
+        err_set(e, ST_FORMAT, "%s: these are only weights; name the folder "
+                "with all files of the model", file_set_path(s));
+    else if (type)
         err_set(e, ST_FORMAT, "%s: models whose config.json says "
                 "\"model_type\": \"%.40s\" cannot be converted",
                 file_set_path(s), type);

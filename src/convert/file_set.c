@@ -1,9 +1,12 @@
 /* file_set.c - lists the files of a folder or of a zip archive.
  *
- * The names are sorted. A folder is read to a depth of 32 subfolders; names
- * that begin with a '.', links to folders, and whatever is no regular file are
- * left out (links to files are followed: the cache of Hugging Face consists of
- * them). */
+ * The names are sorted. Names that begin with a '.' are left out, also those of
+ * folders, and so is the folder __MACOSX, which macOS adds to archives. A
+ * folder is read to a depth of 32 subfolders; links to folders and whatever is
+ * no regular file are left out. Links to files are followed: the cache of
+ * Hugging Face consists of them. If it has one snapshot of a model, that is the
+ * set. Beside a checkpoint, subfolders are not read: they need not belong to
+ * the model. */
 #include "convert/file_set.h"
 
 #include <dirent.h>
@@ -30,7 +33,8 @@ struct set_file {
 
 struct file_set {
     char *path;
-    char *chosen;               /* a name, or NULL */
+    char *chosen;               /* a name, or NULL; then the set has no
+                                   subfolders */
     struct zip_archive *archive;        /* NULL: a folder */
     struct set_file *files;     /* [n], sorted by name */
     size_t n, cap;
@@ -81,7 +85,7 @@ static enum status list_item(struct file_set *s, const char *name, int depth,
     if (link) found = !stat(path, &sb);
     free(path);
     if (found && S_ISDIR(sb.st_mode) && !link)
-        return list_folder(s, name, depth + 1, e);
+        return s->chosen ? ST_OK : list_folder(s, name, depth + 1, e);
     if (!found || !S_ISREG(sb.st_mode)) return ST_OK;
     if (s->n == FILES_MAX)
         return err_set(e, ST_LIMIT, "%s: has more than %d files; this is not "
@@ -131,13 +135,23 @@ static enum status list_folder(struct file_set *s, const char *inside,
 
 /* ---- archives ---- */
 
+static bool is_left_out(const char *name)
+{
+    return name[0] == '.' || strstr(name, "/.") ||
+           !strncmp(name, "__MACOSX/", 9);
+}
+
 static enum status list_archive(struct file_set *s, struct err *e)
 {
     enum status st = ST_OK;
 
-    for (int i = 0; i < zip_archive_count(s->archive) && !st; i++)
-        st = set_add(s, strdup(zip_archive_entry_name(s->archive, i)),
-                     zip_archive_entry_size(s->archive, i), i, e);
+    for (int i = 0; i < zip_archive_count(s->archive) && !st; i++) {
+        const char *name = zip_archive_entry_name(s->archive, i);
+
+        if (!is_left_out(name))
+            st = set_add(s, strdup(name),
+                         zip_archive_entry_size(s->archive, i), i, e);
+    }
     return st;
 }
 
@@ -168,6 +182,41 @@ static void skip_folders(struct file_set *s)
         if (!k || strncmp(first, last, k)) return;
         s->skip += k;
     }
+}
+
+static bool is_in(const struct set_file *f, const char *folder)
+{
+    return !strncmp(f->whole, folder, strlen(folder));
+}
+
+/* Whether the files are the cache of Hugging Face for one model: the folders
+ * "blobs", "refs" and "snapshots", of which the last one has links to the
+ * first. */
+static bool is_cache(const struct file_set *s)
+{
+    static const char *const folders[] = { "blobs/", "refs/", "snapshots/" };
+    bool found[3] = { false };
+
+    for (size_t i = 0; i < s->n; i++) {
+        int k = 0;
+
+        while (k < 3 && !is_in(&s->files[i], folders[k])) k++;
+        if (k == 3) return false;
+        found[k] = true;
+    }
+    return found[0] && found[1] && found[2];
+}
+
+/* Drop the files of a cache that have no names of their own. */
+static void keep_snapshots(struct file_set *s)
+{
+    size_t n = 0;
+
+    if (!is_cache(s)) return;
+    for (size_t i = 0; i < s->n; i++)
+        if (is_in(&s->files[i], "snapshots/")) s->files[n++] = s->files[i];
+        else free(s->files[i].whole);
+    s->n = n;
 }
 
 static enum status set_new(struct file_set **out, const char *path,
@@ -220,8 +269,9 @@ static enum status open_file(struct file_set **out, const char *path,
     if (!st && is_zip) return open_archive(out, in, e);
     file_stream_close(in);
     if (st) return st;
-    return err_set(e, ST_FORMAT, "%s: neither a folder nor a zip archive",
-                   path);
+    return err_set(e, ST_FORMAT, "%s: neither a folder nor a zip archive; name "
+                   "the folder with all files of the model, and unpack other "
+                   "kinds of archives first", path);
 }
 
 /* A checkpoint of PyTorch may be a zip archive too, but what belongs to it is
@@ -254,6 +304,9 @@ enum status file_set_open(struct file_set **out, const char *path,
     struct stat sb;
 
     *out = NULL;
+    if (stat(path, &sb) && strstr(path, "://"))
+        return err_set(e, ST_IO, "%s: addresses cannot be opened; download the "
+                       "files first", path);
     if (stat(path, &sb))
         return err_set(e, ST_IO, "%s: %s", path, strerror(errno));
     if (!S_ISDIR(sb.st_mode) && is_checkpoint_path(path)) {
@@ -261,6 +314,7 @@ enum status file_set_open(struct file_set **out, const char *path,
     } else if (S_ISDIR(sb.st_mode)) {
         st = set_new(out, path, e);
         if (!st) st = list_folder(*out, "", 0, e);
+        if (!st) keep_snapshots(*out);
     } else {
         st = open_file(out, path, e);
     }

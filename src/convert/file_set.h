@@ -5,7 +5,8 @@
  * all files are in one subfolder, it is left out of the names; and so on for
  * the folder inside it.
  *
- * Names use '/' and are relative to the set. Only regular files count. */
+ * Names use '/' and are relative to the set. Only regular files count, and not
+ * those that are hidden: "." at the start of their name or of a folder's. */
 #ifndef CONVERT_FILE_SET_H
 #define CONVERT_FILE_SET_H
 
@@ -19,8 +20,8 @@
 struct file_set;
 
 /* path is a folder or a zip archive, or a file *.pt in a folder: then the set
- * is that folder, and the file is the chosen one. Fails with ST_FORMAT if it is
- * none of these. */
+ * is that folder without its subfolders, and the file is the chosen one. Fails
+ * with ST_FORMAT if it is none of these. */
 enum status file_set_open(struct file_set **out, const char *path,
                           struct err *e);
 /* A zip archive in a stream, such as an npz file in an archive. Names keep

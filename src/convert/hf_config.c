@@ -12,7 +12,8 @@
 
 #define NORM_EPS 1e-5           /* of torch.nn.LayerNorm */
 #define MAX_SIZE 1048576
-#define MAX_TOKENS 100000       /* in a list of settings */
+#define BEAM_MOST 64
+#define PENALTY_MOST 10
 
 /* ---- the network ---- */
 
@@ -90,43 +91,55 @@ static bool note_other_search(struct model_plan *p, struct json_config *j)
     return ok;
 }
 
+/* What is out of range is noted when the settings that count are read. */
 static void read_beam(struct config *c, struct json_config *j)
 {
     double beam = json_config_number(j, "num_beams", 0, -1e300, 1e300);
     double penalty = json_config_number(j, "length_penalty", -1, -1e300,
                                         1e300);
 
-    if (beam >= 1 && beam <= 64) c->beam = (int)beam;
-    if (penalty >= 0 && penalty <= 10) c->length_penalty = penalty;
+    if (beam >= 1) c->beam = beam < BEAM_MOST ? (int)beam : BEAM_MOST;
+    if (penalty >= 0 && penalty <= PENALTY_MOST) c->length_penalty = penalty;
+}
+
+static bool note_beam(struct model_plan *p, struct json_config *j)
+{
+    double beam = json_config_number(j, "num_beams", 1, -1e300, 1e300);
+    double penalty = json_config_number(j, "length_penalty", 1, -1e300, 1e300);
+
+    return (beam <= BEAM_MOST ||
+            family_note(p, "\"num_beams\" is %g; %d is used", beam,
+                        BEAM_MOST)) &&
+           ((penalty >= 0 && penalty <= PENALTY_MOST) ||
+            family_note(p, "\"length_penalty\" is %g; %g is used", penalty,
+                        p->cfg.length_penalty));
 }
 
 /* Lists of ids, and of lists of ids: only those with one id can be barred. */
 static bool bar_tokens(struct model_plan *p, struct json_config *j)
 {
-    int last = p->cfg.vocab_size - 1;
+    int last = p->cfg.vocab_size - 1, sequences = 0;
     int n = json_config_length(j, "suppress_tokens");
-    bool ok = true;
 
-    if (n > MAX_TOKENS) n = MAX_TOKENS;
     for (int i = 0; i < n; i++)
         plan_bar(p, json_config_int_at(j, "suppress_tokens", i, 0, last));
     n = json_config_length(j, "bad_words_ids");
-    if (n > MAX_TOKENS) n = MAX_TOKENS;
-    for (int i = 0; i < n && ok; i++) {
+    for (int i = 0; i < n; i++) {
         int id = json_config_only_int_at(j, "bad_words_ids", i, 0, last);
 
         if (id >= 0) plan_bar(p, id);
-        else ok = family_note(p, "\"bad_words_ids\" has a sequence of tokens; "
-                              "only single tokens are kept from coming out");
+        else sequences++;
     }
-    return ok;
+    return !sequences ||
+           family_note(p, "\"bad_words_ids\" has %d sequences of tokens; only "
+                       "single tokens are kept from coming out", sequences);
 }
 
 static enum status read_search(struct model_plan *p, struct json_config *j,
                                struct err *e)
 {
     read_beam(&p->cfg, j);
-    if (!bar_tokens(p, j) || !note_other_search(p, j))
+    if (!bar_tokens(p, j) || !note_beam(p, j) || !note_other_search(p, j))
         return err_nomem(e, "settings of search");
     return json_config_check(j, e);
 }

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/invariant.h"
 #include "base/strbuf.h"
@@ -20,6 +21,7 @@
 struct json_config {
     char *name;                 /* of the file */
     json_t *root;
+    bool takes_words;           /* "yes" is true */
     struct err why;             /* status ST_OK: no failure so far */
 };
 
@@ -92,6 +94,8 @@ enum status json_config_take(struct json_config **out, struct json_t *object,
     *out = NULL;
     return err_nomem(e, name);
 }
+
+void json_config_take_words(struct json_config *c) { c->takes_words = true; }
 
 void json_config_close(struct json_config *c)
 {
@@ -196,12 +200,27 @@ double json_config_number(struct json_config *c, const char *key, double def,
     return def;
 }
 
+/* What a word means; -1: neither true nor false. */
+static int word_value(const struct json_config *c, const json_t *v)
+{
+    static const char *const words[][2] = {
+        { "false", "true" }, { "no", "yes" }, { "off", "on" }, { "n", "y" },
+    };
+    const char *s = json_string_value(v);
+
+    for (size_t i = 0; c->takes_words && s && i < 4; i++)
+        for (int k = 0; k < 2; k++)
+            if (!strcasecmp(words[i][k], s)) return k;
+    return -1;
+}
+
 bool json_config_bool(struct json_config *c, const char *key, bool def)
 {
     json_t *v = config_get(c, key);
 
     if (!v) return def;
     if (json_is_boolean(v)) return json_is_true(v);
+    if (word_value(c, v) >= 0) return word_value(c, v);
     config_fail(c, key, "should be true or false");
     return def;
 }
@@ -345,7 +364,9 @@ static bool is_off(const json_t *v)
 
 void json_config_refuse(struct json_config *c, const char *key)
 {
-    if (!is_off(config_get(c, key)))
+    json_t *v = config_get(c, key);
+
+    if (!is_off(v) && word_value(c, v) != 0)
         config_fail(c, key, "is set; a model with it cannot be converted");
 }
 

@@ -34,6 +34,8 @@ enum status json_config_open(struct json_config **out, struct file_set *s,
 struct json_t;
 enum status json_config_take(struct json_config **out, struct json_t *object,
                              const char *name, struct err *e);
+/* Also take the words of YAML and texts as true and false: "yes", "off". */
+void json_config_take_words(struct json_config *c);
 void json_config_close(struct json_config *c);          /* NULL is fine */
 
 /* The name of the file, for messages. */

@@ -27,8 +27,9 @@ enum language_marks plan_language_marks(const struct vocabulary *v);
 /* Fill in the languages of a plan with all tokens of these marks in a
  * vocabulary, bar those of the vocabulary of the target (which may be the
  * same), and set language_tokens to `where`. The languages of the options
- * become those of the config; one that the model lacks is refused. If there is
- * no token, nothing happens. Call plan_rows() before. */
+ * become those of the config, as the model writes them ("deu_Latn" for "de");
+ * one that the model lacks, or that may be several, is refused. If there is no
+ * token, nothing happens. Call plan_rows() before. */
 enum status plan_languages(struct model_plan *p, const struct vocabulary *v,
                            const struct vocabulary *target,
                            enum language_marks marks,

@@ -5,6 +5,7 @@
 #include "convert/yaml_config.h"
 
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <yaml.h>
@@ -107,12 +108,23 @@ static bool is_word(const char *s, const char *lower, const char *title,
     return !strcmp(s, lower) || !strcmp(s, title) || !strcmp(s, upper);
 }
 
-/* The value of a scalar that is a number in JSON; NULL if it is not. jansson
- * reads it in the same way in every locale. */
+/* The value of a scalar that is a decimal number; NULL if it is not. YAML also
+ * has "+1", ".5" and "1.", which become "1", "0.5" and "1.0" for jansson, which
+ * reads numbers in the same way in every locale. */
 static json_t *number_value(const char *s)
 {
-    if (strspn(s, "+-.0123456789eE") != strlen(s)) return NULL;
-    return json_loads(s, JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL, NULL);
+    char text[64];
+    const char *sign = *s == '-' ? "-" : "";
+    size_t n = strlen(s);
+    bool ends;
+
+    if (!n || n > 50 || strspn(s, "+-.0123456789eE") != n) return NULL;
+    if (*s == '+' || *s == '-') s++;
+    if (*s == '+' || *s == '-') return NULL;
+    ends = s[0] && s[strlen(s) - 1] == '.' && s[0] != '.';
+    snprintf(text, sizeof text, "%s%s%s%s", sign, *s == '.' ? "0" : "", s,
+             ends ? "0" : "");
+    return json_loads(text, JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL, NULL);
 }
 
 /* The value of the current scalar. NULL: out of memory, or bad text, which
@@ -253,8 +265,12 @@ enum status yaml_config_parse(struct json_config **out, const char *text,
     st = read_document(&r, object);
     drop_event(&r);
     yaml_parser_delete(&r.parser);
-    if (!st) return json_config_take(out, object, name, e);
-    json_decref(object);
+    if (st) {
+        json_decref(object);
+        return st;
+    }
+    st = json_config_take(out, object, name, e);
+    if (!st) json_config_take_words(*out);
     return st;
 }
 

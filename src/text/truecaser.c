@@ -217,6 +217,8 @@ static enum status read_cased_line(struct truecaser_reader *r,
         || utf8_check(word.p, word.n) < word.n)
         return err_set(e, ST_FORMAT, "%s:%zu: not valid UTF-8", r->name,
                        r->line);
+    if (memchr(word.p, 0, word.n + line.n))     /* one after the other */
+        return err_set(e, ST_FORMAT, "%s:%zu: contains NUL", r->name, r->line);
     if (word.n) st = add_best(r, word, e);
     for (; !st && word.n; word = next_cased_field(&line)) {
         count = next_cased_field(&line);

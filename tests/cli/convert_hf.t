@@ -22,7 +22,7 @@ beam search and the ids of texts are those of an implementation in numpy.
 
 It says what it found.
 
-  $ /usr/bin/python3 "$TOP/tools/gen_foreign.py" . hf-marian-shared hf-marian-multi m2m100 nllb200 small100 > /dev/null
+  $ /usr/bin/python3 "$TOP/tools/gen_foreign.py" . hf-marian-shared hf-marian-bin hf-marian-multi m2m100 nllb200 small100 > /dev/null
   $ skmt convert --from hf-marian-shared
   family      OPUS-MT (Marian) on Hugging Face
   languages   de to en
@@ -81,6 +81,9 @@ A model with many languages asks for them.
   source_lang        deu_Latn
   target_lang        eng_Latn
   1
+  $ skmt convert --from nllb200 --source-lang de --target-lang fr -q -o de-fr.skmt 2> /dev/null; skmt info ./de-fr.skmt | grep _lang | tr -s ' '
+  source_lang deu_Latn
+  target_lang fra_Latn
 
 What would be another model is refused. Each of these changes a file of a model.
 
@@ -152,8 +155,10 @@ told.
   $ echo 'nllb200 added_tokens.json {"tyv_Cyrl": 295}' | python3 changed.py | grep written; skmt info ./new.skmt | grep -c ',tyv_Cyrl$'; rm new.skmt
   written     new.skmt, 317 kB
   1
-  $ echo 'hf-marian-shared generation_config.json {"no_repeat_ngram_size": 3, "bad_words_ids": [[7], [8, 9]], "num_beams": 6}' | python3 changed.py | grep note
-  note: "bad_words_ids" has a sequence of tokens; only single tokens are kept from coming out
+  $ echo 'hf-marian-shared generation_config.json {"no_repeat_ngram_size": 3, "bad_words_ids": [[7], [8, 9], [9, 8]], "num_beams": 600, "length_penalty": -1}' | python3 changed.py | grep note
+  note: "bad_words_ids" has 2 sequences of tokens; only single tokens are kept from coming out
+  note: "num_beams" is 600; 64 is used
+  note: "length_penalty" is -1; 1 is used
   note: "no_repeat_ngram_size" of the settings of search has no counterpart in skmt
   note: the files do not say under which license the model is
 
@@ -179,4 +184,12 @@ A copy of a repository that git made without Git LFS.
 
   $ rm -r new; cp -r hf-marian-shared new; printf 'version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 12345\n' > new/model.safetensors; skmt convert --from new
   skmt: new/model.safetensors: this is a pointer of Git LFS and not the file itself; "git lfs pull" downloads it
+  [1]
+
+A file of a model is not the model.
+
+  $ skmt convert --from hf-marian-shared/model.safetensors; skmt convert --from hf-marian-bin/pytorch_model.bin; skmt convert --from https://example.com/model.zip
+  skmt: hf-marian-shared/model.safetensors: neither a folder nor a zip archive; name the folder with all files of the model, and unpack other kinds of archives first
+  skmt: hf-marian-bin/pytorch_model.bin: these are only weights; name the folder with all files of the model
+  skmt: https://example.com/model.zip: addresses cannot be opened; download the files first
   [1]

@@ -133,10 +133,11 @@ A model with the name of an installed one takes its place.
 
 Several at once, and names.
 
-  $ cp made.skmt 'a b.skmt'; cp made.skmt c; skmt model add -q 'a b.skmt' c; ls "$SKMT_HOME/models"
+  $ cp made.skmt 'a b.skmt'; cp made.skmt c; cp made.skmt ./-.hidden.skmt; skmt model add -q -- 'a b.skmt' c -.hidden.skmt; ls "$SKMT_HOME/models"
   a-b.skmt
   c.skmt
   defaults
+  hidden.skmt
   made.skmt
   tiny.skmt
   $ (cd tiny; skmt model add -q . --name ../x; skmt model add -q . --force); skmt model add made.skmt c --name d; for n in '' - .x 'a b' -x; do skmt model add -q made.skmt --name="$n"; done
@@ -148,7 +149,7 @@ Several at once, and names.
   skmt: the name of a model may not contain '/', spaces or control characters: "a b"
   skmt: the name of a model may not be empty or begin with '.', '-' or '#': "-x"
   [2]
-  $ skmt model remove -q -y a-b c
+  $ skmt model remove -q -y a-b c hidden
 
 What is wrong is said; nothing is left of it.
 

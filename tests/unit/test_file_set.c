@@ -136,6 +136,54 @@ TEST(file_set_leaves_out_the_folder_of_an_archive)
     scratch_remove(&d);
 }
 
+/* What macOS adds to an archive is not part of the model. */
+TEST(file_set_leaves_out_hidden_files_of_an_archive)
+{
+    struct zip_builder z;
+    struct file_set *s;
+    struct err e = { 0 };
+
+    zip_begin(&z);
+    zip_put(&z, &(struct zip_part){ .name = "__MACOSX/m/._a", .text = "x" });
+    zip_put(&z, &(struct zip_part){ .name = "m/.DS_Store", .text = "x" });
+    zip_put(&z, &(struct zip_part){ .name = ".git/m", .text = "x" });
+    zip_put(&z, &(struct zip_part){ .name = "m/a.b", .text = "kept" });
+    zip_end(&z);
+    REQUIRE_OK(open_zip(&s, &z, &e), &e);
+    CHECK_INT(file_set_count(s), 1);
+    check_file(s, "m/a.b", "kept");
+    file_set_close(s);
+    zip_release(&z);
+}
+
+/* The cache of Hugging Face has the bytes in one folder, and links to them with
+ * the names in another. */
+TEST(file_set_reads_a_cache)
+{
+    static const char *const folders[] = { "blobs", "refs", "snapshots",
+                                           "snapshots/12ab" };
+    struct scratch d;
+    struct file_set *s;
+    struct err e = { 0 };
+
+    REQUIRE(scratch_make(&d));
+    for (size_t i = 0; i < COUNT(folders); i++)
+        CHECK(!mkdir(scratch_path(&d, folders[i]), 0777));
+    scratch_write(&d, "blobs/77", "settings");
+    scratch_write(&d, "refs/main", "12ab");
+    CHECK(!symlink("../../blobs/77",
+                   scratch_path(&d, "snapshots/12ab/config.json")));
+    REQUIRE_OK(file_set_open(&s, d.dir, &e), &e);
+    CHECK_INT(file_set_count(s), 1);
+    check_file(s, "config.json", "settings");
+    file_set_close(s);
+    scratch_write(&d, "other", "x");
+    REQUIRE_OK(file_set_open(&s, d.dir, &e), &e);
+    CHECK_INT(file_set_count(s), 4);
+    file_set_close(s);
+    scratch_remove(&d);
+}
+
 #define LARGE (3u << 20)
 
 /* Bytes that can be packed, but not too well. */
@@ -223,8 +271,11 @@ TEST(file_set_opens_the_folder_of_a_checkpoint)
     REQUIRE(scratch_make(&s));
     scratch_write(&s, "model1.pt", "PK");
     scratch_write(&s, "dict.de.txt", "a 1\n");
+    CHECK(!mkdir(scratch_path(&s, "other"), 0777));
+    scratch_write(&s, "other/model.pt", "PK");
     REQUIRE_OK(file_set_open(&set, scratch_path(&s, "model1.pt"), &e), &e);
     CHECK_STR(file_set_path(set), s.dir);
+    CHECK_INT(file_set_count(set), 2);
     CHECK_STR(file_set_chosen(set), "model1.pt");
     CHECK(file_set_has(set, "dict.de.txt", NULL));
     file_set_close(set);

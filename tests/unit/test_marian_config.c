@@ -201,6 +201,31 @@ TEST(settings_of_the_decoder)
     CHECK_NEAR(d.word_penalty, 0.2, 1e-12);
 }
 
+/* YAML has more ways to write them than JSON. */
+TEST(settings_of_the_decoder_in_other_words)
+{
+    static const char *const yes[] = { "yes", "True", "ON", "y", "'true'" };
+    static const char *const no[] = { "no", "FALSE", "off", "N", "\"no\"" };
+    static const struct { const char *text; double value; } numbers[] = {
+        { ".6", 0.6 }, { "+1", 1 }, { "1.", 1 }, { "1e0", 1 }, { "0.60", 0.6 },
+    };
+    char text[200];
+
+    for (size_t i = 0; i < COUNT(yes); i++) {
+        snprintf(text, sizeof text, FILES "allow-unk: %s\nallow-special: %s\n",
+                 yes[i], no[i]);
+        CHECK(read_decoder(text, NULL).allow_unk);
+        CHECK(!read_decoder(text, NULL).allow_special);
+    }
+    for (size_t i = 0; i < COUNT(numbers); i++) {
+        snprintf(text, sizeof text, FILES "normalize: %s\n", numbers[i].text);
+        CHECK_NEAR(read_decoder(text, NULL).normalize, numbers[i].value, 0);
+    }
+    read_decoder(FILES "normalize: .\n", "\"normalize\"");
+    read_decoder(FILES "normalize: +-1\n", "\"normalize\"");
+    read_decoder(FILES "normalize: 1.2.3\n", "\"normalize\"");
+}
+
 TEST(other_settings_of_the_decoder)
 {
     read_decoder("vocabs: [a, b]\n", "\"models\" should name");

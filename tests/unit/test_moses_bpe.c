@@ -4,6 +4,7 @@
 #include "script_lines.h"
 #include "test.h"
 #include "text/subword.h"
+#include "text/truecaser.h"
 
 #define OPEN_OR_RETURN(sw, ...) \
     struct subword *sw = open_made((struct moses_bpe_spec){ __VA_ARGS__ }); \
@@ -481,6 +482,25 @@ TEST(a_truecasing_model_is_checked)
     CHECK_INT(made_moses_write(&out, s, &e), ST_FORMAT);
     CHECK_STR(e.msg, "cases: no words");
     strbuf_release(&out);
+}
+
+/* The tokenizer that is made of it could not be read. */
+TEST(a_truecasing_model_with_nul_is_refused)
+{
+    static const struct str texts[] = {
+        { "the (1/1)\nT\0he (1/1)\n", 21 }, { "the (1/1) T\0he (1)\n", 19 },
+    };
+    struct truecaser t;
+    struct strbuf lower;
+    struct err e;
+
+    for (int i = 0; i < 2; i++) {
+        strbuf_init(&lower, 0);
+        CHECK_INT(truecaser_read(&t, &lower, texts[i], "cases", &e), ST_FORMAT);
+        CHECK_STR(e.msg, i ? "cases:1: contains NUL" : "cases:2: contains NUL");
+        truecaser_release(&t);
+        strbuf_release(&lower);
+    }
 }
 
 TEST(a_specification_is_checked)

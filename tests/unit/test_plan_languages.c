@@ -68,6 +68,9 @@ TEST(lists_and_bars_the_languages)
     static const struct family_options one = {
         .source_lang = "en", .target_lang = "cmn_Hans",
     };
+    static const struct family_options usual = {
+        .source_lang = "de-AT", .target_lang = "zh",
+    };
     struct model_plan p;
 
     plan_for(&p, m2m, LANGUAGE_MARKS_M2M, LANGUAGE_TOKENS_BOTH, &none);
@@ -86,6 +89,10 @@ TEST(lists_and_bars_the_languages)
     CHECK_STR(result, "deu\t1\ncmn_Hans\t3\n");
     CHECK_STR(p.cfg.source_lang, "");
     CHECK_STR(p.cfg.target_lang, "cmn_Hans");
+    plan_end(&p);
+    plan_for(&p, nllb, LANGUAGE_MARKS_NLLB, LANGUAGE_TOKENS_BOTH, &usual);
+    CHECK_STR(p.cfg.source_lang, "deu_Latn");
+    CHECK_STR(p.cfg.target_lang, "zho_Hans");
     plan_end(&p);
     plan_for(&p, "a\nb", LANGUAGE_MARKS_OPUS, LANGUAGE_TOKENS_TARGET_FIRST,
              &one);

@@ -190,6 +190,21 @@ TEST(split_general)
     check(c, COUNT(c), "fr");
 }
 
+/* Abbreviations of plurals have doubled letters and a space inside. */
+TEST(split_spanish)
+{
+    static const struct pair c[] = {
+        { "Vive en EE. UU. desde 1990. Es médico.",
+          "Vive en EE. UU. desde 1990.|Es médico." },
+        { "Volvió de EE. UU. Allí vivía.", "Volvió de EE. UU.|Allí vivía." },
+        { "Las FF. AA. y los JJ. OO. de París, según CC. OO. de Madrid.",
+          NULL },
+        { "Los RR. HH. Sí.", "Los RR. HH.|Sí." },
+    };
+
+    check(c, COUNT(c), "es");
+}
+
 /* If the language is not known, it is German or English. */
 TEST(split_unknown_language)
 {
