@@ -1,4 +1,4 @@
-# needs: model curl python3
+# needs: model curl openssl python3
 The server listens, says where, translates, and ends with status 0.
 
   $ . "$TOP/tests/cli/server.sh"; serve
@@ -131,7 +131,6 @@ A memory in other languages than the models is not used, and the log says so.
 HTTPS.
 
   $ . "$TOP/tests/cli/server.sh"
-  > command -v openssl > /dev/null || { echo no openssl; exit; }
   > openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=localhost -addext subjectAltName=IP:127.0.0.1 2> /dev/null
   > serve --tls-cert cert.pem --tls-key key.pem
   > echo "$url" | sed 's/:[0-9]*$//'

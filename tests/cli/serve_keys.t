@@ -1,4 +1,4 @@
-# needs: model python3
+# needs: model python3 curl
 What one key stores is never seen by another: every route of every API is called
 with another key, with a wrong key and without a key.
 
