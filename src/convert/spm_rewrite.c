@@ -12,7 +12,8 @@
  * too, although they are wrong now: a reader goes by the types of the pieces.
  * Test data of the model (field 4) and unknown fields are left out. The result
  * is opened once before it is returned. Refused is a vocabulary without the
- * unknown piece, and one with pieces that no SentencePiece model can have. */
+ * unknown piece, one with pieces that no SentencePiece model can have, and a
+ * model with two pieces of one text. */
 #include "convert/spm_rewrite.h"
 
 #include <stdbool.h>
@@ -212,6 +213,23 @@ static enum status open_model(struct subword_model *m, const void *bytes,
     return st ? err_set(e, st, "%s: %s", name, inner.msg) : ST_OK;
 }
 
+/* Refuses a model in which a control piece has the text of another piece, which
+ * SentencePiece allows. The control piece may have no id in the vocabulary, but
+ * it changes what BPE makes of the text. */
+static enum status check_texts(const struct rewriter *w, struct err *e)
+{
+    for (int32_t s = 0; s < w->m.n; s++) {
+        const char *text = model_text(&w->m, s);
+        size_t len = w->m.piece[s].len;
+
+        if (subword_model_find(&w->m, text, len) != s)
+            return err_set(e, ST_FORMAT, "%s: piece %d has the text of another "
+                           "piece, \"%.*s\"", w->name, (int)s,
+                           (int)(len < 40 ? len : 40), text);
+    }
+    return ST_OK;
+}
+
 static enum status rewriter_init(struct rewriter *w, const void *spm,
                                  size_t size, const char *unknown,
                                  const char *const *control, size_t n_control,
@@ -219,6 +237,7 @@ static enum status rewriter_init(struct rewriter *w, const void *spm,
 {
     enum status st = open_model(&w->m, spm, size, w->name, e);
 
+    if (!st) st = check_texts(w, e);
     if (st) return st;
     w->unk = vocabulary_find(w->v, unknown);
     if (w->unk < 0)

@@ -363,6 +363,28 @@ TEST(damaged_sentencepiece_models_are_refused)
     vocabulary_free(v);
 }
 
+/* SentencePiece takes the control piece where BPE has merged "ab". */
+TEST(two_pieces_of_one_text_are_refused)
+{
+    static const struct spec twice[] = {
+        { "<unk>", 0, UNK }, { "ab", 0, CONTROL }, { "a", -1, NORMAL },
+        { "b", -1, NORMAL }, { "ab", -2, UNUSED }
+    };
+    struct vocabulary *v = vocabulary_of("<unk>\na\nb\n");
+    struct spm_rewrite r;
+    struct strbuf spm;
+    struct err e;
+
+    make_model(&spm, 2, twice, COUNT(twice));
+    strbuf_init(&r.model, 0);
+    CHECK_INT(spm_rewrite(&r, spm.data, spm.len, v, "<unk>", NULL, 0, "x", &e),
+              ST_FORMAT);
+    CHECK_STR(e.msg, "x: piece 4 has the text of another piece, \"ab\"");
+    strbuf_release(&r.model);
+    strbuf_release(&spm);
+    vocabulary_free(v);
+}
+
 /* Texts cannot be normalized with it, so the new model could not be opened. */
 TEST(a_damaged_normalization_map_is_refused)
 {
