@@ -1,5 +1,6 @@
-scripts/deps waits while another process uses apt. The apt-get here is a stub
-that counts its calls and finds the lock held as often as the file "held" says.
+scripts/deps waits while another process uses apt. The apt-get of this test is a
+script that counts its calls and finds the lock held as often as the file "held"
+says.
 
   $ mkdir bin; printf '#!/bin/sh\necho 0\n' > bin/id; printf '#!/bin/sh\necho not-installed\n' > bin/dpkg-query
   $ cat > bin/apt-get <<'EOF'
