@@ -334,21 +334,29 @@ static enum status complete_plan(struct model_plan *p, struct file_set *s,
     return st ? st : complete_report(p, e);
 }
 
-enum status model_plan_make(struct model_plan **out, struct file_set *s,
-                            const struct family_options *o, struct err *e)
+struct model_plan *model_plan_new(void)
 {
     struct model_plan *p = calloc(1, sizeof *p);
-    const struct family *f;
-    enum status st;
 
-    *out = NULL;
-    if (!p) return err_nomem(e, "plan");
+    if (!p) return NULL;
     strbuf_init(&p->source_tokenizer, 0);
     strbuf_init(&p->target_tokenizer, 0);
     strbuf_init(&p->languages, 0);
     strbuf_init(&p->notice, 0);
     strbuf_init(&p->report, 0);
     config_defaults(&p->cfg);
+    return p;
+}
+
+enum status model_plan_make(struct model_plan **out, struct file_set *s,
+                            const struct family_options *o, struct err *e)
+{
+    struct model_plan *p = model_plan_new();
+    const struct family *f;
+    enum status st;
+
+    *out = NULL;
+    if (!p) return err_nomem(e, "plan");
     st = find_family(&f, s, o, e);
     if (!st) {
         p->family = f->title;

@@ -69,6 +69,8 @@ bool family_note(struct model_plan *p, const char *fmt, ...);
 __attribute__((format(printf, 2, 3)))
 bool family_warn(struct model_plan *p, const char *fmt, ...);
 
+/* An empty plan, for a family to fill in. NULL: out of memory. */
+struct model_plan *model_plan_new(void);
 /* Recognize the files and make a plan. Its config is checked and complete: the
  * name of the family, the origin and the license are filled in where the family
  * has not done so (but not for our own models). The tokenizers can be opened,

@@ -132,24 +132,10 @@ static bool write_hf_settings(const struct scratch *s)
         "{\"source_lang\": \"de\", \"target_lang\": \"en\"}");
 }
 
-/* A plan for a family to fill in. */
-static struct model_plan *empty_plan(void)
-{
-    struct model_plan *p = calloc(1, sizeof *p);
-
-    strbuf_init(&p->source_tokenizer, 0);
-    strbuf_init(&p->target_tokenizer, 0);
-    strbuf_init(&p->languages, 0);
-    strbuf_init(&p->notice, 0);
-    strbuf_init(&p->report, 0);
-    config_defaults(&p->cfg);
-    return p;
-}
-
 static void compare_own_hf_marian(const struct scratch *s)
 {
     static const struct family_options none;
-    struct model_plan *p = empty_plan();
+    struct model_plan *p = model_plan_new();
     struct file_set *set;
     struct err e;
 
