@@ -236,18 +236,18 @@ static skmt_status main_memory(struct account *a, const char *source,
     return st;
 }
 
-/* Whether the file has this memory. */
-static skmt_status find_memory(skmt_tm *tm, const char *name, bool *there,
+/* Whether the file has this memory, and its settings, which are borrowed. */
+static skmt_status find_memory(skmt_tm *tm, const char *name,
+                               skmt_tm_info *info, bool *there,
                                skmt_error *err)
 {
-    skmt_tm_info info = SKMT_INIT(skmt_tm_info);
     int n = 0;
     skmt_status st = skmt_tm_count(tm, &n, err);
 
     *there = false;
     for (int i = 0; !st && !*there && i < n; i++)
-        *there = !skmt_tm_get_settings(tm, i, &info, NULL)
-                 && !strcmp(info.name, name);
+        *there = !skmt_tm_get_settings(tm, i, info, NULL)
+                 && !strcmp(info->name, name);
     return st;
 }
 
@@ -256,9 +256,9 @@ static skmt_status make_memory(skmt_tm *tm, const char *name,
                                const char *source, const char *target,
                                skmt_error *err)
 {
-    skmt_tm_info new = SKMT_INIT(skmt_tm_info);
+    skmt_tm_info new = SKMT_INIT(skmt_tm_info), old = SKMT_INIT(skmt_tm_info);
     bool there;
-    skmt_status st = find_memory(tm, name, &there, err);
+    skmt_status st = find_memory(tm, name, &old, &there, err);
 
     new.name = name;
     new.source_lang = source;
@@ -285,14 +285,10 @@ static skmt_status memory_is_open(skmt_tm *tm, const char *name, bool *open,
                                   skmt_error *err)
 {
     skmt_tm_info info = SKMT_INIT(skmt_tm_info);
-    int n = 0;
-    skmt_status st = skmt_tm_count(tm, &n, err);
+    bool there;
+    skmt_status st = find_memory(tm, name, &info, &there, err);
 
-    *open = false;
-    for (int i = 0; !st && i < n; i++)
-        if (!skmt_tm_get_settings(tm, i, &info, NULL)
-            && !strcmp(info.name, name))
-            *open = !*info.source_lang && !*info.target_lang;
+    *open = there && !*info.source_lang && !*info.target_lang;
     return st;
 }
 
@@ -473,10 +469,12 @@ static skmt_status prepare_store(struct account *a, skmt_tm *tm,
                                  const struct correction *x,
                                  struct same_pairs *same, skmt_error *err)
 {
+    skmt_tm_info info = SKMT_INIT(skmt_tm_info);
     bool there = true;
     int64_t found;
-    skmt_status st = make ? find_memory(tm, memory, &there, err) : SKMT_OK;
+    skmt_status st = SKMT_OK;
 
+    if (make) st = find_memory(tm, memory, &info, &there, err);
     if (st || !there) return st;
     if (x->replace) st = find_same(a, memory, x->source, same, err);
     if (!st && x->unit && x->unit[0])
