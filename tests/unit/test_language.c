@@ -29,7 +29,7 @@ TEST(language_reads_codes)
         { "cmn_Hant", "zh Hant " }, { "zh-CHT", "zh Hant " },
         { "zh-yue", "yue  " }, { "zh-cmn-Hans", "zh Hans " },
         /* The usual code of a part may be shorter. */
-        { "zho-hat", "ht  " },
+        { "zho-hat", "ht  " }, { "qaa-hat", "ht  " },
         { "kor_Hang", "ko Kore " }, { "sat_Beng", "sat Olck " },
         { "zt", "zh Hant " }, { "pb", "pt  BR" }, { "ns", "nso  " },
         { "iw", "he  " }, { "pes_Arab", "fa Arab " },
