@@ -78,8 +78,9 @@ enum status fairseq_pieces_note(struct model_plan *p, struct err *e)
         ? family_note(p, "texts are split by the rules of Moses for %s and %s, "
                       "and by BPE codes", source, target)
         : family_warn(p, "texts are split by the rules of Moses, which differ "
-                      "between languages, and \"%s\" is none that is known; "
-                      "say the languages with --source-lang and --target-lang",
+                      "between languages, and the language \"%s\" is not "
+                      "known; name the languages with --source-lang and "
+                      "--target-lang",
                       source ? p->cfg.target_lang : p->cfg.source_lang);
 
     return ok ? ST_OK : err_nomem(e, "report");

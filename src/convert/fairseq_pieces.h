@@ -18,7 +18,7 @@ bool fairseq_pieces_control(void *user, const char *piece);
 void fairseq_pieces_bar(struct model_plan *p, const struct vocabulary *target);
 
 /* The language whose rules of Moses are used for a language of the config:
- * "deu" has those of "de". An unknown one is itself. */
+ * "deu" has those of "de". An unknown language is returned as it is. */
 const char *fairseq_pieces_language(const char *written);
 
 /* Append the tokenizer of one side to *out, and set *side for plan_rows(). All

@@ -206,7 +206,7 @@ Nothing is written. What the settings do not say can be said.
   > {}, None, {}
   > END
   languages   deu to tlh
-  warning: texts are split by the rules of Moses, which differ between languages, and "tlh" is none that is known; say the languages with --source-lang and --target-lang
+  warning: texts are split by the rules of Moses, which differ between languages, and the language "tlh" is not known; name the languages with --source-lang and --target-lang
   $ rm new.skmt
 
 The same for the files of FSMT.
