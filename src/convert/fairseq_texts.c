@@ -2,8 +2,9 @@
  * tokenizers. What the user says counts more than the settings, and these more
  * than the files that are there.
  *
- * A dictionary dict.LANGUAGE.txt is needed for each side. Its ids are those of
- * the tables, whose sizes must be the same. */
+ * A dictionary dict.LANGUAGE.txt is needed for each side. The settings name it
+ * first, because the user may write the language in another way. Its ids are
+ * those of the tables, whose sizes must be the same. */
 #include "convert/fairseq_texts.h"
 
 #include <stdio.h>
@@ -190,8 +191,7 @@ static enum status make_spm(struct text_maker *m, struct err *e)
 
 /* ---- both kinds ---- */
 
-/* What the user says counts more than the settings, and these more than the
- * files. */
+/* Whether the pieces are those of SentencePiece, and not of BPE codes. */
 static enum status uses_spm(bool *spm, const struct text_maker *m,
                             struct err *e)
 {
