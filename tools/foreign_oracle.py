@@ -890,7 +890,7 @@ def beam_search(model, source, barred, never, beam=4, lenpen=("gnmt", 0.6),
     score."""
     limit = min(math.floor(max_len[0] * len(source)) + max_len[1], most)
     memory = model.net.encode(source)
-    live, done = [([], 0.0)], []
+    live, done, given = [([], 0.0)], [], len(model.forced)
     for t in range(1, limit + 1):
         rows = [model.inputs(ids) for ids, _ in live]
         logp = renormalized(model.net.decode(memory, rows)[:, -1], barred)
@@ -919,18 +919,19 @@ def beam_search(model, source, barred, never, beam=4, lenpen=("gnmt", 0.6),
             elif lenpen[0] == "gnmt" or rank < beam:
                 if lenpen[0] == "fairseq" and len(done) == beam:
                     continue
-                done.append((ids, value, value / penalty(*lenpen, t)))
+                done.append((ids, value,
+                             value / penalty(*lenpen, given + t)))
                 done.sort(key=lambda f: -f[2])
                 del done[beam:]
         live = following
         if not live or lenpen[0] == "fairseq" and len(done) == beam:
             break
-        if done and done[0][2] > live[0][1] / penalty(*lenpen, limit):
+        if done and done[0][2] > live[0][1] / penalty(*lenpen, given + limit):
             break
     if done:
         return done[0]
     ids, value = live[0]
-    return ids, value, value / penalty(*lenpen, len(ids))
+    return ids, value, value / penalty(*lenpen, given + len(ids))
 
 
 def made_up_target(model, n, seed):
