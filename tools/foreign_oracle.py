@@ -508,6 +508,22 @@ def marian(files, languages):
                  may_be_barred=codes + [target_id["<unk>"]])
 
 
+# What the code of transformers takes for settings that are not in the file.
+HF_DEFAULTS = {
+    "marian": {"activation_function": "gelu", "scale_embedding": False,
+               "eos_token_id": 0, "pad_token_id": 58100,
+               "decoder_start_token_id": 58100},
+    "m2m_100": {"activation_function": "relu", "scale_embedding": True,
+                "decoder_start_token_id": 2},
+    "fsmt": {"activation_function": "relu", "scale_embedding": True},
+}
+
+
+def hf_config(files):
+    config = files.json("config.json")
+    return HF_DEFAULTS[config["model_type"]] | config
+
+
 def hf_network(arrays, config, **more):
     """A network from tensors with or without "model." before their names."""
     a = {n.removeprefix("model."): x for n, x in arrays.items()}
@@ -537,7 +553,7 @@ def hf_network(arrays, config, **more):
 
 
 def hf_marian(files, languages):
-    config = files.json("config.json")
+    config = hf_config(files)
     arrays = read_hf_weights(files)
     net = hf_network(arrays, config, pre=False, positions="halves-hf",
                      offset=0)
@@ -559,7 +575,7 @@ def hf_marian(files, languages):
 
 
 def m2m(files, languages):
-    config = files.json("config.json")
+    config = hf_config(files)
     kind = files.json("tokenizer_config.json")["tokenizer_class"]
     net = hf_network(read_hf_weights(files), config, pre=True,
                      positions="halves", offset=2)
@@ -840,7 +856,7 @@ def fairseq(files, languages):
 
 
 def fsmt(files, languages):
-    config = files.json("config.json")
+    config = hf_config(files)
     net = hf_network(read_hf_weights(files), config, pre=False,
                      positions="halves", offset=2)
     lists = []
