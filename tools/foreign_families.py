@@ -38,7 +38,7 @@ DEFAULTS = {"d": 16, "heads": 2, "ffn": 40, "dec_ffn": 24, "enc": 2, "dec": 2,
             "act": "relu", "pre": False, "v_src": 60, "v_tgt": None,
             "one_table": True, "tied": True, "bias": False, "learned": 0,
             "zero_row": None, "eos": None, "tied_layers": None,
-            "small": False}
+            "small": False, "eos_scale": 1.8}
 
 
 def layer_names(side, i):
@@ -49,7 +49,8 @@ def layer_names(side, i):
 
 def random_net(seed, **options):
     """zero_row: a row of the tables that is zero. eos: a row of the output that
-    is longer than others, so that some translations end early. learned: the
+    is longer than others, so that some translations end early; eos_scale: by
+    how much. learned: the
     number of learned positions. small: inputs of norms have small variances, in
     a net with norms after the blocks."""
     h = DEFAULTS | options
@@ -70,7 +71,7 @@ def random_net(seed, **options):
     def table(name, v):
         t[name] = uniform(v, d, most=0.6)
         if h["eos"] is not None:
-            t[name][h["eos"]] *= 1.8
+            t[name][h["eos"]] *= h["eos_scale"]
         if h["zero_row"] is not None:
             t[name][h["zero_row"]] = 0
 

@@ -508,6 +508,22 @@ def marian(files, languages):
                  may_be_barred=codes + [target_id["<unk>"]])
 
 
+# What the code of transformers takes for settings that are not in the file.
+HF_DEFAULTS = {
+    "marian": {"activation_function": "gelu", "scale_embedding": False,
+               "eos_token_id": 0, "pad_token_id": 58100,
+               "decoder_start_token_id": 58100},
+    "m2m_100": {"activation_function": "relu", "scale_embedding": True,
+                "decoder_start_token_id": 2},
+    "fsmt": {"activation_function": "relu", "scale_embedding": True},
+}
+
+
+def hf_config(files):
+    config = files.json("config.json")
+    return HF_DEFAULTS[config["model_type"]] | config
+
+
 def hf_network(arrays, config, **more):
     """A network from tensors with or without "model." before their names."""
     a = {n.removeprefix("model."): x for n, x in arrays.items()}
@@ -537,7 +553,7 @@ def hf_network(arrays, config, **more):
 
 
 def hf_marian(files, languages):
-    config = files.json("config.json")
+    config = hf_config(files)
     arrays = read_hf_weights(files)
     net = hf_network(arrays, config, pre=False, positions="halves-hf",
                      offset=0)
@@ -559,7 +575,7 @@ def hf_marian(files, languages):
 
 
 def m2m(files, languages):
-    config = files.json("config.json")
+    config = hf_config(files)
     kind = files.json("tokenizer_config.json")["tokenizer_class"]
     net = hf_network(read_hf_weights(files), config, pre=True,
                      positions="halves", offset=2)
@@ -840,7 +856,7 @@ def fairseq(files, languages):
 
 
 def fsmt(files, languages):
-    config = files.json("config.json")
+    config = hf_config(files)
     net = hf_network(read_hf_weights(files), config, pre=False,
                      positions="halves", offset=2)
     lists = []
@@ -890,7 +906,7 @@ def beam_search(model, source, barred, never, beam=4, lenpen=("gnmt", 0.6),
     score."""
     limit = min(math.floor(max_len[0] * len(source)) + max_len[1], most)
     memory = model.net.encode(source)
-    live, done = [([], 0.0)], []
+    live, done, given = [([], 0.0)], [], len(model.forced)
     for t in range(1, limit + 1):
         rows = [model.inputs(ids) for ids, _ in live]
         logp = renormalized(model.net.decode(memory, rows)[:, -1], barred)
@@ -919,18 +935,19 @@ def beam_search(model, source, barred, never, beam=4, lenpen=("gnmt", 0.6),
             elif lenpen[0] == "gnmt" or rank < beam:
                 if lenpen[0] == "fairseq" and len(done) == beam:
                     continue
-                done.append((ids, value, value / penalty(*lenpen, t)))
+                done.append((ids, value,
+                             value / penalty(*lenpen, given + t)))
                 done.sort(key=lambda f: -f[2])
                 del done[beam:]
         live = following
         if not live or lenpen[0] == "fairseq" and len(done) == beam:
             break
-        if done and done[0][2] > live[0][1] / penalty(*lenpen, limit):
+        if done and done[0][2] > live[0][1] / penalty(*lenpen, given + limit):
             break
     if done:
         return done[0]
     ids, value = live[0]
-    return ids, value, value / penalty(*lenpen, len(ids))
+    return ids, value, value / penalty(*lenpen, given + len(ids))
 
 
 def made_up_target(model, n, seed):

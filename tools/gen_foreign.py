@@ -81,6 +81,9 @@ NORMALIZED_TEXTS = MOSES_TEXTS + ["„Ja“, sagt er – ‚nein‘ … 5\u00a0%
 WORD_TEXTS = ["haus", "der hund ist nass", "q wo ist das xyz haus",
               "regen und wind in der stadt auf der insel so lang wie rot"]
 
+# Where in WORDS_DE, and how many.
+MORE_WORDS = [(0, 3), (4, 6), (9, 2), (12, 8), (20, 5), (25, 7), (3, 4), (15, 1)]
+
 
 # ---- tokenizers --------------------------------------------------------------
 
@@ -497,6 +500,23 @@ def hf_marian_untied(tok, out, case):
     hf_marian_text(tok, out, "de-unigram", "en-unigram", v)
 
 
+def hf_marian_pad(tok, out, case):
+    """The row of <pad>, from which the decoder starts, is not zero."""
+    v = hf_marian_vocabulary(tok, "de-unigram", "en-unigram")
+    net = random_net(18, v_src=len(v), act="swish", bias=True, eos=0)
+    write_hf_marian(out, net)
+    hf_marian_text(tok, out, "de-unigram", "en-unigram", v)
+
+
+def hf_marian_ends(tok, out, case):
+    """Translations end after few or many tokens."""
+    v = hf_marian_vocabulary(tok, "de-unigram", "en-unigram")
+    net = random_net(406, v_src=len(v), act="swish", bias=True, eos=0,
+                     zero_row=len(v) - 1, eos_scale=5)
+    write_hf_marian(out, net)
+    hf_marian_text(tok, out, "de-unigram", "en-unigram", v)
+
+
 def hf_marian_multi(tok, out, case):
     """Several target languages, weights in two files."""
     v = hf_marian_vocabulary(tok, "de-unigram", "en-unigram")
@@ -732,14 +752,14 @@ def m2m_vocabulary(tok, name):
     return ["<s>", "<pad>", "</s>", "<unk>"] + sorted(joint_pieces(tok, name))
 
 
-def m2m(small):
+def m2m(small, seed=80, **options):
     def make(tok, out, case):
         """The list of vocab.json lacks one piece of the tokenizer."""
         v = m2m_vocabulary(tok, "deen-bpe")
         v.remove(v[-3])
         rows = len(v) + len(M2M100) + 8
-        net = random_net(80 + small, v_src=rows, pre=True, eos=2, heads=4,
-                         dec=1 if small else 2)
+        net = random_net(seed, v_src=rows, pre=True, eos=2, heads=4,
+                         dec=1 if small else 2, **options)
         write_m2m(out, net, "bin" if small else "bin-split", "float32",
                   buffers=not small)
         write_bytes(os.path.join(out, "sentencepiece.bpe.model"),
@@ -766,6 +786,7 @@ def nllb(tok, out, case):
         "bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>",
         "pad_token": "<pad>", "sep_token": "</s>", "cls_token": "<s>",
         "mask_token": "<mask>", "src_lang": None, "tgt_lang": None,
+        "additional_special_tokens": NLLB200,
         "legacy_behaviour": False, "tokenizer_class": "NllbTokenizer"})
 
 
@@ -1019,6 +1040,9 @@ CASES = {
     "hf-marian-bin": case("hf-marian", hf_marian_bin),
     "hf-marian-separate": case("hf-marian", hf_marian_separate),
     "hf-marian-untied": case("hf-marian", hf_marian_untied),
+    "hf-marian-pad": case("hf-marian", hf_marian_pad),
+    "hf-marian-ends": case("hf-marian", hf_marian_ends,
+                           texts=TEXTS + GERMAN.split("\n")[:8]),
     "hf-marian-multi": case("hf-marian", hf_marian_multi, to="cmn_Hans"),
     "ct2-learned": case("ct2", ct2_learned),
     "ct2-no-table": case("ct2", ct2_no_table),
@@ -1037,7 +1061,10 @@ CASES = {
     "argos-bpe": case("ct2", argos("int8", 5, "txt", bpe=True), ".argosmodel",
                       texts=WORD_TEXTS),
     "m2m100": case("m2m", m2m(False), **{"from": "de", "to": "en"}),
-    "small100": case("m2m", m2m(True), to="fr"),
+    "m2m100-ends": case("m2m", m2m(False, 404, eos_scale=3.5),
+                        texts=TEXTS + GERMAN.split("\n")[:8],
+                        **{"from": "de", "to": "en"}),
+    "small100": case("m2m", m2m(True, 81), to="fr"),
     "nllb200": case("m2m", nllb, **{"from": "deu_Latn", "to": "eng_Latn"}),
     "fairseq-joint": case("fairseq", fairseq_joint("args", "float16", 90,
                                                    small=True),
@@ -1059,6 +1086,10 @@ CASES = {
                                                    pre=True, tied=False)),
     "fsmt-stored": case("fsmt", fsmt_stored, texts=WORD_TEXTS),
     "fsmt-moses": case("fsmt", fsmt_moses, texts=NORMALIZED_TEXTS),
+    "fsmt-ends": case("fsmt", fsmt(True, "safetensors", "float32", 413,
+                                   eos_scale=5),
+                      texts=WORD_TEXTS + [" ".join(WORDS_DE[i:i + n])
+                                          for i, n in MORE_WORDS]),
     "fsmt-joint": case("fsmt", fsmt(True, "bin", "float16", 94),
                        texts=WORD_TEXTS),
     "fsmt-separate": case("fsmt", fsmt(False, "safetensors", "float32", 95),

@@ -35,6 +35,7 @@ static enum status lane_init(struct lane *l, const struct batch *b,
     enum status st = beam_init(&l->beam, b->limits.max_beam,
                                b->limits.max_len, b->backend->cfg->eos_id, e);
 
+    l->beam.given = b->backend->cfg->target_prefix_id >= 0;
     /* Room for the live states before and after a step, and for the drafts of
      * a few passes. */
     if (!st)

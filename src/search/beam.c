@@ -95,7 +95,7 @@ static int32_t add_node(struct beam *b, const struct beam_candidate *c)
 
 static double score_of(const struct beam *b, double total, int n)
 {
-    return total / penalty(b->o->lenpen_type, b->o->lenpen, n);
+    return total / penalty(b->o->lenpen_type, b->o->lenpen, b->given + n);
 }
 
 /* Insert into the finished hypotheses: best first, equal scores in order of

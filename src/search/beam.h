@@ -42,6 +42,8 @@ struct beam_finished { int32_t node; double total, score; bool ended; };
 struct beam {
     const struct search_options *o;     /* of the sentence, borrowed */
     int32_t eos;
+    int given;                  /* tokens before the first that count for the
+                                   penalty */
     int t;                      /* tokens so far */
     int max_len;                /* of the sentence */
     double most_reward;         /* of a token; 0: there are no rewards */
@@ -57,7 +59,8 @@ struct beam {
     int n_cand;
 };
 
-/* Allocate for beams of up to max_beam hypotheses and max_len tokens. */
+/* Allocate for beams of up to max_beam hypotheses and max_len tokens. No token
+ * is given; set `given` then if one is. */
 enum status beam_init(struct beam *b, int max_beam, int max_len, int32_t eos,
                       struct err *e);
 void beam_release(struct beam *b);

@@ -1,6 +1,7 @@
 /* penalty.h - the length penalty of a score.
  *
- * score = log-probability / penalty(n), where n counts the tokens with EOS.
+ * score = log-probability / penalty(n), where n counts the tokens with EOS and
+ * with the token of the target language if translations begin with one.
  *   gnmt:    ((5 + n) / 6)^alpha    (Wu et al. 2016)
  *   fairseq: n^alpha
  * Both grow with n, and log-probabilities only fall. So log-probability /

@@ -106,6 +106,7 @@ struct language {
     int vocab;                  /* EOS is token 0 */
     double end;                 /* added to the score of EOS */
     double sharp;               /* spread of the scores */
+    int given;                  /* tokens before each text */
     double reward;              /* the largest one of a token; 0: none */
     double claimed;             /* what the beam is told */
 };
@@ -168,6 +169,7 @@ static double book_score(const struct book *k, double total, int n)
 {
     double a = k->o->lenpen;
 
+    n += k->g->given;
     return total / (k->o->lenpen_type == LENPEN_GNMT ? pow((5 + n) / 6.0, a)
                                                      : pow(n, a));
 }
@@ -375,6 +377,7 @@ static struct answer by_this_beam(struct beam *b, const struct language *g,
 
     memset(&a, 0, sizeof a);
     memset(live, 0, sizeof live);
+    b->given = g->given;
     beam_begin(b, o, max_len);
     b->most_reward = g->claimed;
     for (; !decided; a.steps++) {
@@ -430,7 +433,7 @@ static int make_case(uint64_t i, struct language *g, struct search_options *o,
     *g = (struct language){ .seed = tiny_next(&s),
         .vocab = 3 + (int)(tiny_next(&s) % (MAX_VOCAB - 2)),
         .end = ends[tiny_next(&s) % COUNT(ends)],
-        .sharp = 0.5 + (double)(tiny_next(&s) % 6) };
+        .sharp = 0.5 + (double)(tiny_next(&s) % 6), .given = i % 3 == 1 };
     *o = (struct search_options){ .nbest = 1, .lenpen_type = type,
         .beam = 1 + (int)(tiny_next(&s) % MAX_BEAM),
         .lenpen = alphas[tiny_next(&s) % COUNT(alphas)] };
