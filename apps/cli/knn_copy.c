@@ -147,12 +147,21 @@ int cmd_knn_reduce(struct knn_call *c)
 static int use_merge_index(struct knn_call *c)
 {
     const char *index = knn_value(c, "index");
+    int64_t probes = 0;
     skmt_error err;
+    int status = knn_number(c, "probes", 1, &probes);
 
+    if (status) return status;
+    if (probes > 1 << 20)
+        return complain(EXIT_USAGE, "--probes: %lld is more than %d",
+                        (long long)probes, 1 << 20);
+    if (probes && !index)
+        return complain(EXIT_USAGE, "--probes needs --index");
     if (!index) return EXIT_DONE;
-    if (skmt_datastore_use_index(c->ds, index, 0, MERGE_RERANK, &err))
+    if (skmt_datastore_use_index(c->ds, index, (int)probes, MERGE_RERANK,
+                                 &err))
         return knn_failed(c, &err);
-    record_index(index, 0, MERGE_RERANK);
+    record_index(index, (int)probes, MERGE_RERANK);
     return EXIT_DONE;
 }
 

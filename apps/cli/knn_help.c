@@ -115,6 +115,8 @@ static const struct opt knn_merge_options[] = {
       "included; a larger N merges more; default 2" },
     { "index", 0, "FILE", "find the nearest entries by this index (skmt knn "
       "index): much faster, and nearly the same result" },
+    { "probes", 0, "N", "lists of the index that a search reads; default as in "
+      "the index; fewer lists take less time and merge less" },
     { "output", 'o', "NEW", "the datastore to write; it replaces an old file "
       "when it is complete" },
     { "seed", 0, "N", "another seed visits the entries in another order; "

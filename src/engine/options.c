@@ -434,8 +434,10 @@ bool option_describe(enum option_group group, int i, struct option_info *out)
 /* ---- presets ------------------------------------------------------------- */
 
 /* When a memory steers, hypotheses whose log-probability is this much below the
- * best are dropped (bench/STEERING.md). */
+ * best are dropped (bench/STEERING.md). With learned trust, the best one is
+ * further ahead. */
 #define PRUNE_STEERED 2.5
+#define PRUNE_LEARNED 1.75
 
 /* The defaults of each preset for options that are not set. */
 struct preset_values {
@@ -449,6 +451,7 @@ struct preset_values {
     int repeat_votes;
     enum exact_mode exact;
     double prune;               /* for steered sentences */
+    bool leave_out_costly;      /* see options_leave_out_costly() */
 };
 
 #define SK2_VALUES                                                          \
@@ -461,7 +464,8 @@ static const struct preset_values presets[] = {
     [PRESET_LEARNED] = { .system = SYSTEM_LEARNED, .pairs = 4,
                          .k = TRUST_NEIGHBORS, .knn_eos = true,
                          .eos_abstains = true, .repeat_votes = 1,
-                         .exact = EXACT_USE, .prune = PRUNE_STEERED },
+                         .exact = EXACT_USE, .prune = PRUNE_LEARNED,
+                         .leave_out_costly = true },
     [PRESET_SK1] = { .system = SYSTEM_SK, .pairs = 2, .k = 1, .lambda = 0.5,
                      .knn_eos = true, .eos_abstains = true, .repeat_votes = 1,
                      .exact = EXACT_USE, .prune = PRUNE_STEERED },
@@ -558,6 +562,11 @@ int options_matches(const struct options *o)
 int options_pairs(const struct options *o)
 {
     return o->matches ? o->matches : preset_of(o)->pairs;
+}
+
+bool options_leave_out_costly(const struct options *o)
+{
+    return !o->matches && preset_of(o)->leave_out_costly;
 }
 
 int options_k(const struct options *o)

@@ -166,6 +166,9 @@ int options_beam(const struct options *o, int model_beam);
 enum lenpen options_lenpen_type(const struct options *o, double model_penalty);
 double options_lenpen(const struct options *o, double model_penalty);
 int options_pairs(const struct options *o);     /* pairs that steer */
+/* Whether pairs are left out whose keys cost much and are worth little. Not if
+ * the number of pairs was set. */
+bool options_leave_out_costly(const struct options *o);
 int options_k(const struct options *o);
 /* model_tau is the value in the model file, 0 if it has none. */
 double options_tau(const struct options *o, double model_tau);

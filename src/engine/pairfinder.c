@@ -27,6 +27,10 @@
  * candidates; see search_more. */
 enum { SHORT_PIECES = 6, MORE_CANDIDATES = 4096 };
 
+/* A pair with a lower similarity is left out if it is long (is_costly). Chosen
+ * on dev lines (bench/STEERING.md). */
+#define UNLIKE 0.15
+
 struct pairfinder {
     const struct engine *en;
     struct options o;
@@ -84,8 +88,19 @@ static enum status pairfinder_prepare_pair(struct pairfinder *pf,
 
 /* ---- pairs from a source ------------------------------------------------- */
 
-/* A fetch of the pairs of matches into a pairset. */
-struct pair_fetch { struct pairfinder *pf; struct pairset *r; };
+/* A fetch of the pairs of matches into the pairset of a text. */
+struct pair_fetch { struct pairfinder *pf; struct pairset *r; size_t bytes; };
+
+/* Whether the keys of a pair would cost much and be worth little: the pair is
+ * neither like the text nor shorter than it. The best pair is never left out.
+ * Lengths are in bytes, because a pair with keys in the cache is not
+ * tokenized. */
+static bool is_costly(const struct pair_fetch *f, const struct match *m,
+                      struct str source, struct str target)
+{
+    return options_leave_out_costly(&f->pf->o) && m != f->pf->found.at &&
+           m->similarity < UNLIKE && source.n + target.n > 2 * f->bytes;
+}
 
 /* Copy the texts of a pair, for explanations and for exact matches. */
 static enum status pairfinder_copy_texts(const struct source_pair *p,
@@ -149,7 +164,7 @@ static enum status pairfinder_take(void *user, size_t i,
     if (!p->found) return ST_OK;
     if (p->pair.unit.tagged)
         st = steering_pair_plain(f->pf->plain, &source, &target, e);
-    if (st) return st;
+    if (st || is_costly(f, m, source, target)) return st;
     return k < f->pf->found.n
            ? pairfinder_add_match(f, m, p, source, target, e)
            : pairfinder_add_alternative(f, m, p, source, target, e);
@@ -179,10 +194,10 @@ static enum status pairfinder_list_wants(struct pairfinder *pf, size_t *n,
     return ST_OK;
 }
 
-static enum status pairfinder_fetch(struct pairfinder *pf, struct pairset *r,
-                                    struct err *e)
+static enum status pairfinder_fetch(struct pairfinder *pf, struct str text,
+                                    struct pairset *r, struct err *e)
 {
-    struct pair_fetch f = { pf, r };
+    struct pair_fetch f = { pf, r, text.n };
     size_t n;
     enum status st = pairfinder_list_wants(pf, &n, e);
 
@@ -203,7 +218,7 @@ static enum status pairfinder_search(struct pairfinder *pf, struct str text,
 
     *out = NULL;
     if (!st) st = pairset_new(out, pf->found.n + pf->found.n_more, e);
-    if (!st) st = pairfinder_fetch(pf, *out, e);
+    if (!st) st = pairfinder_fetch(pf, text, *out, e);
     if (st) {
         pairset_free(*out);
         *out = NULL;

@@ -42,6 +42,17 @@ is that of the exact search.
   skmt: none: No such file or directory
   [1]
 
+With fewer lists, near entries of other lists are not found.
+
+  $ for p in 1 2; do skmt knn merge my.knn -k 4 --index two.index --probes $p -o p.knn -q --json --record r.json > $p; python3 -c 'import json; print(json.load(open("r.json"))["index"]["probes"])'; done; python3 -c 'import json; a, b = (json.load(open(n))["removed"] for n in ("1", "2")); print(0 < a <= b)'
+  1
+  2
+  True
+  $ skmt knn merge my.knn --probes 2 -o few.knn; skmt knn merge my.knn --index two.index --probes 0 -o few.knn
+  skmt: --probes needs --index
+  skmt: --probes: '0' is not a whole number of 1 or more
+  [2]
+
 The batch and threads do not matter.
 
   $ skmt translate --datastore my.knn --index two.index --rerank 0 in.txt > a; skmt translate --datastore my.knn --index two.index --rerank 0 --batch 1 in.txt | cmp - a; skmt translate --datastore my.knn --index two.index --rerank 0 --threads 2 in.txt | cmp - a

@@ -93,7 +93,7 @@ the preset and the model decide, and the defaults of the command.
   > show translate.json memory beam threads lenpen prune max-source k tau matches color name early-stop attention
   > show score.json metrics resamples seed r-stopwords buckets column; show tune.json m k tau lambda limit metric
   > show convert.json type; show tm-create.json name priority; show tm-import.json name; show tm-search.json matches color
-  a.tm 4 2 0.6 2.5 120 8 [1-9]* 4 auto None True False (glob)
+  a.tm 4 2 0.6 1.75 120 8 [1-9]* 4 auto None True False (glob)
   bleu,chrf,ter 1000 12345 on 50,100,200,500,1000 None
   1 1 50,100 None 200 bleu
   f32

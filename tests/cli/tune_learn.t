@@ -215,3 +215,14 @@ The network in force is in the record, so that the run can be repeated.
   True 20 1 None
   $ skmt help options | awk -F '\t' '$1 == "translate" && $2 == "trust" { print $4, $5 }'
   NETWORK default
+
+By default, a long pair that is unlike the sentence is left out. It is used if it
+is the best one, if it is short, with a number of pairs, and by SK-MT.
+
+  $ long='Wenn der Regen kommt, dann ist das Gerät im Keller zu verstauen und der Schlauch zu leeren.\tWhen the rain comes, put the unit into the cellar and empty the hose, please.\n'; short='Ja, alt!\tYes!\n'; printf "Das Gerät ist neu.\tThe unit is new.\n$short$long" > pairs.tsv; printf "$long" > long.tsv
+  $ for m in pairs long; do skmt tm create $m.tm > log; skmt tm import -q $m.tm $m.tsv > log; done
+  $ found() { echo 'Das Gerät ist alt.' | skmt translate --json --explain "$@" | python3 -c 'import json, sys; print(*((p["source"].split()[0], round(p["similarity"], 2)) for p in json.loads(sys.stdin.readline())["segments"][0]["pairs"]))'; }; found -M pairs.tm; found -M long.tm; found -M pairs.tm --matches 3; found -M pairs.tm --preset sk2
+  ('Das', 0.83) ('Ja,', 0.17)
+  ('Wenn', 0.11)
+  ('Das', 0.83) ('Ja,', 0.17) ('Wenn', 0.11)
+  ('Das', 0.83) ('Ja,', 0.17) ('Wenn', 0.11)
