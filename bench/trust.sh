@@ -14,6 +14,8 @@
 #     PART=pairs   bench/trust.sh    pairs x neighbors: BLEU and time
 #     PART=speed   bench/trust.sh    processor time of the command, cold and with
 #                                    a key file, ROUNDS interleaved rounds (5)
+#     PART=cold    bench/trust.sh    the same without a key file, with the batch
+#                                    that is the default
 #
 # Training uses every second dev line of IT and every sixth of law and Koran, and
 # pairs of the memories that have similar pairs; no test lines. The parts score
@@ -200,13 +202,14 @@ pairs_row() {   # pairs, neighbors: BLEU; time on 120 lines of IT and law
 timed() {       # set, name, options ..: adds a line "set name seconds"
     local s=$1 name=$2
     shift 2
-    echo "$s $name $(user_time "$skmt" translate --quiet --threads 1 --batch 1 \
+    # shellcheck disable=SC2086
+    echo "$s $name $(user_time "$skmt" translate --quiet --threads 1 $batch \
         -m "$model" "$@" "$out/$s.120")" >> "$out/times"
 }
 
 # shellcheck disable=SC2086
 speed() {       # 120 lines of IT and law, one thread, batch 1
-    local s i learned="$use --preset learned"
+    local s i learned="$use --preset learned" batch="--batch 1"
     : > "$out/times"
     for i in $(seq 0 "${ROUNDS:-5}"); do
         for s in it law; do
@@ -215,13 +218,36 @@ speed() {       # 120 lines of IT and law, one thread, batch 1
             timed $s plain
             timed $s sk2-warm $keys --preset sk2
             timed $s learned16-warm $keys $learned --matches 16
-            timed $s learned4-warm $keys $learned --matches 4
+            timed $s learned-warm $keys $learned
             timed $s sk2-cold -M "$out/$s.tm" --preset sk2
             timed $s learned16-cold -M "$out/$s.tm" $learned --matches 16
-            timed $s learned4-cold -M "$out/$s.tm" $learned --matches 4
+            timed $s learned-cold -M "$out/$s.tm" $learned
         done
         [ "$i" != 0 ] || : > "$out/times"       # the first round fills caches
     done
+    print_times
+}
+
+# shellcheck disable=SC2086
+cold() {        # the first run, with the usual batch
+    local s i learned="$use --preset learned" batch=
+    : > "$out/times"
+    for i in $(seq 0 "${ROUNDS:-5}"); do
+        for s in it law; do
+            head -n 120 "$out/$s.dev.de" > "$out/$s.120"
+            timed $s plain
+            timed $s sk2 -M "$out/$s.tm" --preset sk2
+            timed $s learned -M "$out/$s.tm" $learned
+            timed $s learned4 -M "$out/$s.tm" $learned --matches 4
+            timed $s learned3 -M "$out/$s.tm" $learned --matches 3
+            timed $s before -M "$out/$s.tm" $learned --matches 4 --prune 2.5
+        done
+        [ "$i" != 0 ] || : > "$out/times"       # the first round fills caches
+    done
+    print_times
+}
+
+print_times() { # medians, relative to the model alone
     python3 - "$out/times" <<'END'
 import statistics
 import sys
@@ -239,6 +265,7 @@ END
 case $part in
 network) ;;
 speed) prepare dev; speed ;;
+cold) prepare dev; cold ;;
 dev) prepare dev; compare dev ;;
 test) prepare test; compare test; emea ;;
 own)
@@ -259,7 +286,7 @@ pairs)
     echo "| | IT | Koran | law | mean | IT cold, warm | law cold, warm |"
     echo "|---|---|---|---|---|---|---|"
     for m in ${MATCHES:-2 3 4 8 16}; do for k in ${NEIGHBORS:-2 4 8}; do pairs_row $m $k; done; done ;;
-*) echo "trust.sh: PART is network, dev, test, own, curve, drop, pairs or \
-speed" >&2
+*) echo "trust.sh: PART is network, dev, test, own, curve, drop, pairs, \
+speed or cold" >&2
    exit 2 ;;
 esac
