@@ -9,6 +9,7 @@
 
 #include "base/invariant.h"
 #include "base/mem.h"
+#include "base/pool.h"
 #include "knn/datastore_read.h"
 #include "knn/entry_numbers.h"
 #include "knn/entry_search.h"
@@ -233,11 +234,80 @@ static int tell_merged(void *user, int64_t done, int64_t total, int64_t left)
                                      (uint64_t)total, (uint64_t)done) : 0;
 }
 
+/* The searches of a merge. A search by an index uses one thread, so each thread
+ * has one of its own; the exact search uses all threads itself. */
+struct merge_searches {
+    struct pool *pool;          /* NULL: there is one search */
+    struct entry_search **at;   /* [n] */
+    int n;
+    /* One call: the states, and where the neighbors go. */
+    const float *q; size_t ldq; int n_q, k;
+    struct neighbor *out;
+    struct searched { enum status st; struct err e; int found; } *done;
+                                /* [n] */
+};
+
+static void merge_searches_release(struct merge_searches *ms)
+{
+    for (int i = 0; ms->at && i < ms->n; i++) entry_search_free(ms->at[i]);
+    free(ms->at);
+    free(ms->done);
+}
+
+static enum status merge_searches_init(struct merge_searches *ms,
+                                       struct entries *s, struct pool *pool,
+                                       struct err *e)
+{
+    enum status st = ST_OK;
+
+    ms->pool = s->index ? pool : NULL;
+    ms->n = ms->pool ? pool_threads(ms->pool) : 1;
+    ms->at = calloc((size_t)ms->n, sizeof *ms->at);
+    ms->done = calloc((size_t)ms->n, sizeof *ms->done);
+    if (!ms->at || !ms->done) return err_nomem(e, "merging entries");
+    for (int i = 0; !st && i < ms->n; i++)
+        st = entry_search_new(&ms->at[i], s, s->index,
+                              s->index ? NULL : pool, e);
+    return st;
+}
+
+/* Search for a part of the states. */
+static void search_part(void *arg, int part, int n_parts)
+{
+    struct merge_searches *ms = arg;
+    int from = (int)((int64_t)ms->n_q * part / n_parts);
+    int to = (int)((int64_t)ms->n_q * (part + 1) / n_parts);
+    struct searched *d = &ms->done[part];
+
+    assert(n_parts == ms->n);
+    d->found = 0;
+    d->st = entry_search_states(ms->at[part], ms->q + (size_t)from * ms->ldq,
+                                ms->ldq, to - from, ms->k,
+                                ms->out + (size_t)from * (size_t)ms->k,
+                                &d->found, &d->e);
+}
+
 static enum status merge_nearest(void *search, const float *q, size_t ldq,
                                  int n, int k, struct neighbor *out,
                                  int *found, struct err *e)
 {
-    return entry_search_states(search, q, ldq, n, k, out, found, e);
+    struct merge_searches *ms = search;
+
+    ms->q = q;
+    ms->ldq = ldq;
+    ms->n_q = n;
+    ms->k = k;
+    ms->out = out;
+    pool_run(ms->pool, search_part, ms);
+    *found = 0;
+    for (int i = 0; i < ms->n; i++) {
+        const struct searched *d = &ms->done[i];
+
+        if (d->st) *e = d->e;
+        if (d->st) return d->st;
+        if (d->found > *found) *found = d->found;   /* 0: no states */
+    }
+    return ST_OK;
 }
 
 /* Find the weights of all entries. */
@@ -248,13 +318,12 @@ static enum status merge_weights(struct entries *s,
     struct datastore_reduction copy = *o;
     struct merge_options mo = { .k = o->k, .seed = o->seed,
                                 .progress = tell_merged, .user = &copy };
-    struct merge_search how = { .nearest = merge_nearest };
-    struct entry_search *search;
-    enum status st = entry_search_new(&search, s, NULL, o->pool, e);
+    struct merge_searches searches = { 0 };
+    struct merge_search how = { merge_nearest, &searches };
+    enum status st = merge_searches_init(&searches, s, o->pool, e);
 
-    how.search = search;
     if (!st) st = merge_entries(r, s, &how, &mo, e);
-    entry_search_free(search);
+    merge_searches_release(&searches);
     return st;
 }
 

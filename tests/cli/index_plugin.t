@@ -44,10 +44,10 @@ is that of the exact search.
 
 With fewer lists, near entries of other lists are not found.
 
-  $ for p in 1 2; do skmt knn merge my.knn -k 4 --index two.index --probes $p -o p.knn -q --json --record r.json > $p; python3 -c 'import json; print(json.load(open("r.json"))["index"]["probes"])'; done; python3 -c 'import json; a, b = (json.load(open(n))["removed"] for n in ("1", "2")); print(0 < a <= b)'
+  $ skmt knn index --datastore my.knn -o 64.index --lists 64 --subvectors 32 -q > /dev/null; for p in 1 64; do skmt knn merge my.knn -k 16 --index 64.index --probes $p -o p.knn -q --json --record r.json > $p; skmt knn merge my.knn -k 16 --index 64.index --probes $p --threads 2 -o p2.knn -q > log; for f in p p2; do skmt knn sample $f.knn -n 4000 --json > $f.all; done; cmp p.all p2.all; python3 -c 'import json; print(json.load(open("r.json"))["index"]["probes"])'; done; python3 -c 'import json; a, b = (json.load(open(n))["removed"] for n in ("1", "64")); print("fewer" if 0 < a < b else (a, b))'
   1
-  2
-  True
+  64
+  fewer
   $ skmt knn merge my.knn --probes 2 -o few.knn; skmt knn merge my.knn --index two.index --probes 0 -o few.knn
   skmt: --probes needs --index
   skmt: --probes: '0' is not a whole number of 1 or more
