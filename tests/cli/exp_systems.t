@@ -71,7 +71,7 @@ error, and the other sets are still compared.
   | vanilla-index | not in this program: --index |
   | adaptive | not in this program: skmt knn train |
   $ . ./sys.sh; sys --systems none; sys --sets none
-  systems: error: unknown system none; there are nmt, sk1, sk2, learned, vanilla, vanilla-index, adaptive, fast, efficient, chunk, kok, pieces
+  systems: error: unknown system none; there are nmt, sk1, sk2, learned, vanilla, vanilla-index, adaptive, fast, efficient, chunk, kok, pieces, pieces-normalized
   systems: error: unknown set none; there are koran, law, it, small, emea, small-docs
   $ . ./sys.sh; echo nothing > T.md; sys --sets small --systems nmt --version a; cat T.md
   T.md has no lines <!-- table: begin --> and <!-- table: end -->
