@@ -240,7 +240,7 @@ cold() {        # the first run, with the usual batch
             timed $s learned -M "$out/$s.tm" $learned
             timed $s learned4 -M "$out/$s.tm" $learned --matches 4
             timed $s learned3 -M "$out/$s.tm" $learned --matches 3
-            timed $s before -M "$out/$s.tm" $learned --matches 4 --prune 2.5
+            timed $s learned4-2.5 -M "$out/$s.tm" $learned --matches 4 --prune 2.5
         done
         [ "$i" != 0 ] || : > "$out/times"       # the first round fills caches
     done

@@ -74,6 +74,7 @@ class Comparison:
         self.model = foreign_oracle.load(self.path, case["family"],
                                          case.get("from"), case.get("to"))
         self.worst = 0
+        self.notes = []         # for --verbose
 
     def convert(self):
         run([BUILD + "/skmt", "convert", "--from", self.path, "--type", "f32",
@@ -179,10 +180,10 @@ class Comparison:
             self.search(*s)
 
 
-def check(names, folder, verbose):
+def check(comparisons, verbose):
+    """Run them and print a line for each. Returns how many failed."""
     bad = 0
-    for case in gen_foreign.generate(folder, names):
-        c = Comparison(case, folder)
+    for c in comparisons:
         try:
             c.run()
             result = "the same"
@@ -190,8 +191,8 @@ def check(names, folder, verbose):
             bad += 1
             result = str(e)
         if verbose:
-            result += f" ({c.worst:.1e})"
-        print(f"{case['name']}: {result}", flush=True)
+            result += f" ({'; '.join([f'{c.worst:.1e}'] + c.notes)})"
+        print(f"{c.case['name']}: {result}", flush=True)
     return bad
 
 
@@ -208,7 +209,10 @@ def main():
     if a.isa:
         os.environ["SKMT_ISA"] = a.isa
     with tempfile.TemporaryDirectory() as folder:
-        sys.exit(1 if check(a.names, a.keep or folder, a.verbose) else 0)
+        folder = a.keep or folder
+        cases = gen_foreign.generate(folder, a.names)
+        sys.exit(1 if check((Comparison(case, folder) for case in cases),
+                            a.verbose) else 0)
 
 
 if __name__ == "__main__":

@@ -62,7 +62,6 @@ class Comparison(check_foreign.Comparison):
         super().__init__(case, folder)
         self.lines = lines
         self.want = self.of_kind("model")[0]
-        self.notes = []
         self.tolerance = ROUNDED.get(case["name"], TOLERANCE)
 
     def same(self, what, got, want):
@@ -194,23 +193,6 @@ class Comparison(check_foreign.Comparison):
         self.check_texts()
 
 
-def check(names, folder, golden, verbose):
-    bad = 0
-    lines = read_golden(golden)
-    for case in hf_oracle.make_models(folder, names):
-        c = Comparison(case, folder, lines[case["name"]])
-        try:
-            c.run()
-            result = "the same"
-        except Differs as e:
-            bad += 1
-            result = str(e)
-        if verbose:
-            result += "; ".join([f" ({c.worst:.1e}"] + c.notes) + ")"
-        print(f"{case['name']}: {result}", flush=True)
-    return bad
-
-
 def main():
     ap = argparse.ArgumentParser(add_help=False)
     ap.add_argument("--golden", default=GOLDEN)
@@ -221,9 +203,13 @@ def main():
     a = ap.parse_args()
     if a.help:
         sys.exit(__doc__.strip())
+    lines = read_golden(a.golden)
     with tempfile.TemporaryDirectory() as folder:
-        sys.exit(1 if check(a.names, a.keep or folder, a.golden,
-                            a.verbose) else 0)
+        folder = a.keep or folder
+        cases = hf_oracle.make_models(folder, a.names)
+        comparisons = (Comparison(case, folder, lines[case["name"]])
+                       for case in cases)
+        sys.exit(1 if check_foreign.check(comparisons, a.verbose) else 0)
 
 
 if __name__ == "__main__":

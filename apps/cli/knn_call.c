@@ -51,6 +51,19 @@ int knn_number(const struct knn_call *c, const char *option, int64_t low,
     return EXIT_DONE;
 }
 
+int knn_number_up_to(const struct knn_call *c, const char *option, int64_t low,
+                     int64_t most, int64_t *out)
+{
+    int64_t n = *out;
+    int status = knn_number(c, option, low, &n);
+
+    if (!status && n > most)
+        return complain(EXIT_USAGE, "--%s: %lld is more than %lld", option,
+                        (long long)n, (long long)most);
+    if (!status) *out = n;
+    return status;
+}
+
 /* ---- opening ------------------------------------------------------------ */
 
 int knn_start(struct knn_call *c)

@@ -68,6 +68,9 @@ const char *knn_value(const struct knn_call *c, const char *option);
  * was not given. */
 int knn_number(const struct knn_call *c, const char *option, int64_t low,
                int64_t *out);
+/* The same with a largest number, `most`. */
+int knn_number_up_to(const struct knn_call *c, const char *option, int64_t low,
+                     int64_t most, int64_t *out);
 
 /* The functions below that return int print an error and return an exit status
  * if they fail. */

@@ -149,12 +149,9 @@ static int use_merge_index(struct knn_call *c)
     const char *index = knn_value(c, "index");
     int64_t probes = 0;
     skmt_error err;
-    int status = knn_number(c, "probes", 1, &probes);
+    int status = knn_number_up_to(c, "probes", 1, 1 << 20, &probes);
 
     if (status) return status;
-    if (probes > 1 << 20)
-        return complain(EXIT_USAGE, "--probes: %lld is more than %d",
-                        (long long)probes, 1 << 20);
     if (probes && !index)
         return complain(EXIT_USAGE, "--probes needs --index");
     if (!index) return EXIT_DONE;

@@ -45,11 +45,7 @@ static int read_index_settings(const struct knn_call *c,
     for (size_t i = 0; !status && i < sizeof list / sizeof *list; i++) {
         int64_t n = 0;
 
-        status = knn_number(c, list[i].name, 1, &n);
-        if (!status && n > list[i].most)
-            return complain(EXIT_USAGE, "--%s: %lld is more than %lld",
-                            list[i].name, (long long)n,
-                            (long long)list[i].most);
+        status = knn_number_up_to(c, list[i].name, 1, list[i].most, &n);
         *list[i].to = (int32_t)n;
     }
     return status;

@@ -434,8 +434,8 @@ bool option_describe(enum option_group group, int i, struct option_info *out)
 /* ---- presets ------------------------------------------------------------- */
 
 /* When a memory steers, hypotheses whose log-probability is this much below the
- * best are dropped (bench/STEERING.md). With learned trust, the best one is
- * further ahead. */
+ * best are dropped. With learned trust, fewer are needed for the same quality
+ * (bench/STEERING.md). */
 #define PRUNE_STEERED 2.5
 #define PRUNE_LEARNED 1.75
 

@@ -27,9 +27,9 @@
  * candidates; see search_more. */
 enum { SHORT_PIECES = 6, MORE_CANDIDATES = 4096 };
 
-/* A pair with a lower similarity is left out if it is long (is_costly). Chosen
- * on dev lines (bench/STEERING.md). */
-#define UNLIKE 0.15
+/* A long pair with a lower similarity is left out (is_costly). Chosen on dev
+ * lines (bench/STEERING.md). */
+#define LEAST_SIMILARITY_OF_LONG 0.15
 
 struct pairfinder {
     const struct engine *en;
@@ -92,14 +92,16 @@ static enum status pairfinder_prepare_pair(struct pairfinder *pf,
 struct pair_fetch { struct pairfinder *pf; struct pairset *r; size_t bytes; };
 
 /* Whether the keys of a pair would cost much and be worth little: the pair is
- * neither like the text nor shorter than it. The best pair is never left out.
+ * unlike the text, and its two texts are longer than it on average. The best
+ * pair is never left out.
  * Lengths are in bytes, because a pair with keys in the cache is not
  * tokenized. */
 static bool is_costly(const struct pair_fetch *f, const struct match *m,
                       struct str source, struct str target)
 {
     return options_leave_out_costly(&f->pf->o) && m != f->pf->found.at &&
-           m->similarity < UNLIKE && source.n + target.n > 2 * f->bytes;
+           m->similarity < LEAST_SIMILARITY_OF_LONG &&
+           source.n + target.n > 2 * f->bytes;
 }
 
 /* Copy the texts of a pair, for explanations and for exact matches. */
